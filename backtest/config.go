@@ -77,7 +77,7 @@ type Costs struct {
 	Slippage      exchange.Rate // share of the price that a taker pays more
 	Impact        exchange.Rate // additional share, times the order's share of the candle's volume
 	VolumeCap     exchange.Rate // share of a candle's volume that orders may fill; 0 for no limit
-	LatencyMS     int64         // from placement to the book
+	LatencyMS     int64         // from placement to the order book
 	LaterMS       int64         // a delay of the decision on top of the latency; nothing before it counts
 	Through       bool          // a resting order fills when the price goes a tick through it; else on a touch
 	Queue         exchange.Rate // share of a recorded trade at a resting order's price that reaches the order

@@ -51,7 +51,7 @@ type direct struct {
 	quantity  exchange.Quantity // signed
 	priced    bool
 
-	ladder  ladder // orders in the book
+	ladder  ladder // orders in the order book
 	limit   exchange.Request
 	cancel  exchange.Request
 	fee     exchange.Rate // a taker's

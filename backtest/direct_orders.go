@@ -11,11 +11,11 @@ import (
 	"botd/strategy"
 )
 
-// A plan can keep orders in the book. Within a round they are derived and sent as reconcile and the engine do: first
+// A plan can keep orders in the order book. Within a round they are derived and sent as reconcile and the engine do: first
 // the cancellations, then one opening, then the exits. Without exits further openings follow, as long as the openings
 // that no round has read are at most half of the missing quantity. Passes over all orders walk one list of integers.
 
-// resting is the machine's own record of an order in the book.
+// resting is the machine's own record of an order in the order book.
 type resting struct {
 	id       int64
 	purpose  placement.Purpose
@@ -25,7 +25,7 @@ type resting struct {
 
 // slot is one order of the plan in force.
 type slot struct {
-	stands bool              // an order with its key is in the book
+	stands bool              // an order with its key is in the order book
 	filled exchange.Quantity // under its key
 }
 
@@ -55,7 +55,7 @@ type ladder struct {
 	fills          []strategy.KeyFill // for the view
 }
 
-// left returns the unfilled quantity of an order in the book.
+// left returns the unfilled quantity of an order in the order book.
 func (l *ladder) left(i int) exchange.Quantity { return l.working[i].Quantity - l.working[i].Filled }
 
 // of returns the orders of a purpose.
@@ -84,7 +84,7 @@ func (d *direct) desired(purpose placement.Purpose) []strategy.DesiredOrder {
 	return d.inForce.Exits
 }
 
-// rests reports whether the plan in force keeps orders in the book, or one is still there.
+// rests reports whether the plan in force keeps orders in the order book, or one is still there.
 func (d *direct) rests() bool {
 	return d.inForce.OrdersSet || d.inForce.ExitsSet || len(d.ladder.book) > 0
 }
@@ -116,7 +116,7 @@ func (d *direct) adopt() {
 	}
 }
 
-// unresting returns why the engine must keep the plan's orders in the book. It is empty where the direct machine can.
+// unresting returns why the engine must keep the plan's orders in the order book. It is empty where the direct machine can.
 func (d *direct) unresting() string {
 	costs := &d.run.config.Costs
 	types := d.symbol.OrderTypes
@@ -137,7 +137,7 @@ func (d *direct) unresting() string {
 }
 
 // settle assigns the executions since the last round to their orders, and reports whether they explain the position
-// and the book.
+// and the order book.
 func (d *direct) settle(held *sim.Held) bool {
 	l, sum := &d.ladder, d.held.Quantity
 	for i := range d.run.fills {
@@ -216,7 +216,7 @@ func (d *direct) showOrders() {
 	d.view.Working, d.view.Fills = l.shown, l.fills
 }
 
-// convergeOrders sends the orders and cancellations that lead from the book to the plan. It schedules another round
+// convergeOrders sends the orders and cancellations that lead from the order book to the plan. It schedules another round
 // if it sent any.
 func (d *direct) convergeOrders(nowMS int64) {
 	l := &d.ladder
@@ -269,7 +269,7 @@ func (of *orders) match(book []resting, list []strategy.DesiredOrder) {
 }
 
 // withdraw cancels orders that the plan lacks or has in another form, and reports whether there were any. A fill
-// reduces both an order and the plan's remainder, so the book matches the plan until the plan changes.
+// reduces both an order and the plan's remainder, so the order book matches the plan until the plan changes.
 func (d *direct) withdraw() (any bool) {
 	if d.ladder.agreed {
 		return false
@@ -304,7 +304,7 @@ func (d *direct) sendable(price exchange.Price, quantity exchange.Quantity) bool
 	return quantity >= d.symbol.QuantityTick && !d.symbol.BelowMinimum(price, quantity)
 }
 
-// lackEntries lists the openings missing from the book.
+// lackEntries lists the openings missing from the order book.
 func (d *direct) lackEntries() {
 	l := &d.ladder.entries
 	l.missing = l.missing[:0]
@@ -315,7 +315,7 @@ func (d *direct) lackEntries() {
 	}
 }
 
-// lackExits lists the exits missing from the book, as far as the position allows.
+// lackExits lists the exits missing from the order book, as far as the position allows.
 func (d *direct) lackExits() {
 	l, free := &d.ladder.exits, d.reducible()
 	l.missing = l.missing[:0]
@@ -330,7 +330,7 @@ func (d *direct) lackExits() {
 	}
 }
 
-// reducible returns the part of the position that no exit in the book covers.
+// reducible returns the part of the position that no exit in the order book covers.
 func (d *direct) reducible() exchange.Quantity {
 	free := d.held.Quantity.Abs()
 	for i := range d.ladder.book {

@@ -217,7 +217,7 @@ func (e *events) sent(id int64, of tag) {
 // filled counts a complete fill of that order.
 func (e *events) filled() { e.counts.Filled++ }
 
-// rests counts an order that the direct machine put into the book.
+// rests counts an order that the direct machine put into the order book.
 func (e *events) rests(id int64, of tag) {
 	e.counts.Derived++
 	e.counts.Placed++

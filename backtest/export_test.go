@@ -84,18 +84,18 @@ func RunInterrupted(ctx context.Context, config Config, interruptions ...Interru
 
 // restart replaces the engine by one that has only the records and the candles.
 func (r *run) restart(records [][]byte, epoch int64, again strategy.Strategy) error {
-	book := reconcile.NewBook(r.config.settle())
+	tracker := reconcile.NewTracker(r.config.settle())
 	for _, text := range records {
 		var one record.Record
 		if err := json.Unmarshal(text, &one); err != nil {
 			return err
 		}
-		book.Apply(&one)
+		tracker.Apply(&one)
 	}
 	machine := r.machineConfig()
 	machine.Epoch = epoch
 	machine.Strategies[0].Strategy = again
-	made, err := engine.New(machine, book)
+	made, err := engine.New(machine, tracker)
 	if err != nil {
 		return err
 	}

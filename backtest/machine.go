@@ -27,11 +27,11 @@ func (r *run) put() (err error) {
 		r.machine = r.direct
 		return nil
 	}
-	book := reconcile.NewBook(r.config.settle())
+	tracker := reconcile.NewTracker(r.config.settle())
 	if !r.config.Ledger {
-		book = reconcile.NewBookWithoutLedger(r.config.settle())
+		tracker = reconcile.NewTrackerWithoutLedger(r.config.settle())
 	}
-	r.machine, err = engine.New(r.machineConfig(), book)
+	r.machine, err = engine.New(r.machineConfig(), tracker)
 	return err
 }
 

@@ -286,7 +286,7 @@ func runBooked(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles,
 			TakerFee:     50_000,
 			Ledger:       true,
 		},
-		reconcile.NewBook(placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}),
+		reconcile.NewTracker(placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}),
 	)
 	if err != nil {
 		t.Fatal(err)

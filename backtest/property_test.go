@@ -192,21 +192,21 @@ func TestTripsAddUpThroughLiquidations(t *testing.T) {
 	}
 }
 
-// TestReplayingTheRecordsGivesTheSameBook is the property on which the live journal relies.
-func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
+// TestReplayingTheRecordsGivesTheSameTracker is the property on which the live journal relies.
+func TestReplayingTheRecordsGivesTheSameTracker(t *testing.T) {
 	t.Parallel()
 	config := weathers[1].config(t, 3)
-	book := reconcile.NewBook(placement.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+	tracker := reconcile.NewTracker(placement.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
 	sent := 0
 	config.Record = func(r *record.Record) {
 		if r.Kind() == record.KindSending {
 			sent++
 		}
-		book.Apply(r)
+		tracker.Apply(r)
 	}
 	result := mustRun(t, config)
-	if sent < result.Fills || book.Epoch() != 1 {
-		t.Errorf("want at least the %d fills' placements recorded in epoch 1, have %d in %d", result.Fills, sent, book.Epoch())
+	if sent < result.Fills || tracker.Epoch() != 1 {
+		t.Errorf("want at least the %d fills' placements recorded in epoch 1, have %d in %d", result.Fills, sent, tracker.Epoch())
 	}
 	held := "0"
 	if p := result.OpenPosition; p != nil {
@@ -215,7 +215,7 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 			held = "-" + held
 		}
 	}
-	for state := range book.Symbols() {
+	for state := range tracker.Symbols() {
 		same(t, "position by the records", held, config.Legs[0].Tape.Symbol.QuantityDecimal(state.Known()).String())
 	}
 }
@@ -230,14 +230,14 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 			for seed := range uint64(3) {
 				config := w.config(t, seed)
 				without := mustRun(t, config)
-				book := reconcile.NewBook(placement.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+				tracker := reconcile.NewTracker(placement.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
 				config = w.config(t, seed)
-				config.Ledger, config.Record = true, book.Apply
+				config.Ledger, config.Record = true, tracker.Apply
 				result := mustRun(t, config)
 				if result.ResultSHA256 != without.ResultSHA256 {
 					t.Errorf("seed %d: the ledger changes the result", seed)
 				}
-				wantBooked(t, w.market, book.Ledger(), result)
+				wantBooked(t, w.market, tracker.Ledger(), result)
 			}
 		})
 	}

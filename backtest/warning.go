@@ -29,7 +29,7 @@ const (
 	DetailIncomplete    = "detail_incomplete"
 	DetailMismatch      = "detail_mismatch"
 	OthersIncomplete    = "others_incomplete" // another symbol that a strategy reads lacks candles at some of its own times
-	NoOrderBook         = "no_order_book"     // a strategy quotes around the mid price of a book that is not recorded
+	NoOrderBook         = "no_order_book"     // a strategy quotes around the mid price of an order book that is not recorded
 	DetailFound         = "detail_found"      // the run uses finer candles of the store
 	CandlesJoined       = "candles_joined"    // the strategy's candles are built from a file of finer ones
 	NoSignals           = "no_signals"        // a strategy that waits for signals has none

@@ -17,7 +17,7 @@ func defaultEntry() EntryConfig {
 	return EntryConfig{Order: "market", PatienceMS: 30 * second, Tries: 3, Then: "market"}
 }
 
-// rests reports whether an entry order waits in the book.
+// rests reports whether an entry order waits in the order book.
 func (e *EntryConfig) rests() bool { return e.Order != "market" && e.Order != "" }
 
 func (e *EntryConfig) keys() []key {

@@ -8,7 +8,7 @@ import (
 	"botd/strategy"
 )
 
-// resting rests reducing orders in the book.
+// resting rests reducing orders in the order book.
 type resting struct{ strategy.Strategy }
 
 func (resting) RestsExits() bool { return true }

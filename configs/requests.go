@@ -204,7 +204,7 @@ func (d *demand) countFeed(symbols int, config *PaperConfig) {
 func (d *demand) cost(budget int) RequestCost {
 	cost := RequestCost{Market: d.market.String(), Series: d.series, RequestsMinute: int(d.minute + 0.5), RequestsPerSecond: budget, stale: d.staleMS}
 	rate := max(1, budget)
-	due, ahead := 0, d.booksAhead(rate)
+	due, ahead := 0, d.orderBooksAhead(rate)
 	for _, group := range d.due {
 		due += group.count
 		delayMS := d.delayMS(due, ahead, rate)
@@ -234,9 +234,9 @@ func (d *demand) delayMS(due, ahead, rate int) (delayMS int64) {
 	}
 }
 
-// booksAhead returns how many requests for order books are waiting when a candle closes. A book is requested again some time after its
+// orderBooksAhead returns how many requests for order books are waiting when a candle closes. An order book is requested again some time after its
 // answer, so those wait that the budget does not cover within that time.
-func (d *demand) booksAhead(rate int) int {
+func (d *demand) orderBooksAhead(rate int) int {
 	perMinute := float64(60 * rate)
 	left := max(perMinute-d.feed, perMinute*polling.Readers/float64(polling.Readers+d.poll)) // by the paper account
 	books := float64(d.books*minuteMS) / polling.OrderBookMS

@@ -21,7 +21,7 @@ type SimulatedConfig struct {
 
 // PaperConfig configures how mode paper follows the venue.
 type PaperConfig struct {
-	PollMS   int64 // interval of reading book, trades and ticker
+	PollMS   int64 // interval of reading order book, trades and ticker
 	MaxAgeMS int64 // older data fills no orders
 }
 

@@ -172,7 +172,7 @@ func (r *strategyReader) checkSteps() {
 	}
 }
 
-// checkStepped refuses steps for a strategy that keeps its own orders in the book, and partial entries for one that
+// checkStepped refuses steps for a strategy that keeps its own orders in the order book, and partial entries for one that
 // grows its position by itself. It warns of a size that such a strategy ignores.
 func (r *strategyReader) checkStepped(made strategy.Strategy) {
 	sizesItself := slices.Contains([]string{"twap", "dca", "turtle", "rebalance", "grid", "market_making", "avellaneda"}, r.into.Kind)

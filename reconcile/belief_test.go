@@ -24,7 +24,7 @@ func TestStrategyKeepsPositionThatOneListOmits(t *testing.T) {
 
 func heldWhereAListShowsNone(t testing.TB) {
 	d, protect, orders := guarded(t)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	for range 3 {
 		d.now += 1_000
 		d.observe(0, nil, orders...)
@@ -116,8 +116,8 @@ func shownOnce(t testing.TB, later bool) {
 	if later {
 		snapshot.Before, snapshot.Positions = snapshot.Positions, snapshot.Before
 	}
-	d.book.Observe(snapshot)
-	if symbol := d.book.Symbol(bitcoin); symbol.settled {
+	d.tracker.Observe(snapshot)
+	if symbol := d.tracker.Symbol(bitcoin); symbol.settled {
 		t.Error("want nothing concluded from it")
 	}
 	d.one(placement.StopLoss, func(w *Desired) {
@@ -148,7 +148,7 @@ func shownByOneList(t testing.TB) {
 		d.observe(0, nil, orders...)
 	}
 	d.none(protect) // however long it takes: no fill can show the end of an unexplained position
-	if since, ask := d.book.NeedsPositionHistory(d.book.Symbol(bitcoin)); !ask || since >= d.now {
+	if since, ask := d.tracker.NeedsPositionHistory(d.tracker.Symbol(bitcoin)); !ask || since >= d.now {
 		t.Errorf("want positions/history read, have %t since %d", ask, since)
 	}
 	d.now += 1_000
@@ -159,7 +159,7 @@ func shownByOneList(t testing.TB) {
 	if intents := d.derive(protect); len(intents) != 2 || intents[0].Purpose != placement.Cancel || intents[1].Purpose != placement.Cancel {
 		t.Errorf("want both orders taken off once positions/history shows its end, have %+v", intents)
 	}
-	if _, ask := d.book.NeedsPositionHistory(d.book.Symbol(bitcoin)); ask {
+	if _, ask := d.tracker.NeedsPositionHistory(d.tracker.Symbol(bitcoin)); ask {
 		t.Error("want positions/history read no more")
 	}
 }
@@ -180,7 +180,7 @@ func entryUnread(t testing.TB) {
 	}
 	reads := func(signed exchange.Quantity, orders ...exchange.Order) {
 		d.now += 1_000
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Positions: d.positions(signed),
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Positions: d.positions(signed),
 			Unread: []exchange.SymbolKey{bitcoin}})
 	}
 	reads(20)
@@ -198,7 +198,7 @@ func entryUnread(t testing.TB) {
 func TestFlattenCancelsStopsOfUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	d, protect, orders := guarded(t)
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
 	d.now += 1_000
 	d.observe(20, nil, orders...)
 	for range testSettle.StalenessMS/1_000 + 2 {
@@ -206,7 +206,8 @@ func TestFlattenCancelsStopsOfUnexplainedPosition(t *testing.T) {
 		d.observe(0, nil, orders...)
 	}
 	d.none(protect)
-	intents, _ := d.book.Derive(&Desired{Strategy: d.book.Strategy("one").Halted(record.LevelFlatten), Symbol: d.book.Symbol(bitcoin), Flatten: true}, d.now)
+	intents, _ := d.tracker.Derive(&Desired{Strategy: d.tracker.Strategy("one").Halted(record.LevelFlatten), Symbol: d.tracker.Symbol(bitcoin),
+		Flatten: true}, d.now)
 	if len(intents) != 2 || intents[0].Purpose != placement.Cancel {
 		t.Errorf("want both orders taken off, have %+v", intents)
 	}
@@ -231,17 +232,17 @@ func TestStopFromBeforeStartStaysUntilItsPositionEnds(t *testing.T) {
 		d.observe(0, nil)
 		sentMS := d.now
 		d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
-		d.book.Apply(&record.Record{AtMS: sentMS - c.bookedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
-		d.book.Apply(&record.Record{AtMS: sentMS - c.bookedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+		d.tracker.Apply(&record.Record{AtMS: sentMS - c.bookedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
+		d.tracker.Apply(&record.Record{AtMS: sentMS - c.bookedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
 		d.now += 60_000
-		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: d.book.Epoch() + 1}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: d.tracker.Epoch() + 1}})
 		d.now += 1_000
 		snapshot := &Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Positions: d.positions(0)}
 		if c.closedMS != 0 {
 			snapshot.Closed = []exchange.Position{{ID: 3, Symbol: "BTC-USDT", Side: exchange.Long, UpdatedMS: sentMS + c.closedMS}}
 		}
-		d.book.Observe(snapshot)
-		if have := d.book.protectsUnexplained(d.book.LiveAt(0), d.book.Symbol(bitcoin)); have != c.want {
+		d.tracker.Observe(snapshot)
+		if have := d.tracker.protectsUnexplained(d.tracker.LiveAt(0), d.tracker.Symbol(bitcoin)); have != c.want {
 			t.Errorf("%s: want it kept %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -325,7 +326,7 @@ func reducesBeyond(t testing.TB, known, ignored, filled exchange.Quantity, openi
 	d := newDesk(t)
 	d.adopt(known)
 	if ignored != 0 {
-		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: ignored}})
+		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: ignored}})
 	}
 	if opening {
 		d.unknown(d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
@@ -336,7 +337,7 @@ func reducesBeyond(t testing.TB, known, ignored, filled exchange.Quantity, openi
 	stop := d.order(id, 12, exchange.StatusFilled, 0, filled)
 	stop.Side, stop.ClosePosition = exchange.Sell, true
 	d.observe(max(0, known-filled), []OrderByID{{OrderID: 12, Known: true, Order: stop}})
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != want || symbol.Ignored() != 0 {
+	if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != want || symbol.Ignored() != 0 {
 		t.Errorf("want %d known and nothing left to others, have %d, %d", want, symbol.Known(), symbol.Ignored())
 	}
 }
@@ -351,11 +352,11 @@ func TestOpeningWaitsForEndOfUnexplainedPosition(t *testing.T) {
 		"nothing proves it":                 {func(*desk) {}, false},
 		"positions/history shows it closed": {func(d *desk) { d.observeClosed(0, 7) }, true},
 		"it shows another one closed":       {func(d *desk) { d.observeClosed(0, 8) }, false},
-		"a person decided so":               {func(d *desk) { d.book.Symbol(bitcoin).EndContradiction() }, true},
+		"a person decided so":               {func(d *desk) { d.tracker.Symbol(bitcoin).EndContradiction() }, true},
 		"a fill was booked since": {func(d *desk) {
 			sold := d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -376,8 +377,8 @@ func unexplainedVanishes(t testing.TB, proof func(d *desk), opens bool) {
 		d.now += 1_000
 		d.observe(0, nil)
 	}
-	symbol := d.book.Symbol(bitcoin)
-	if _, ask := d.book.NeedsPositionHistory(symbol); !ask || symbol.settled || symbol.contradicted == "" {
+	symbol := d.tracker.Symbol(bitcoin)
+	if _, ask := d.tracker.NeedsPositionHistory(symbol); !ask || symbol.settled || symbol.contradicted == "" {
 		t.Errorf("want positions/history asked for and a state declared, have asked %t, settled %t, %q", ask, symbol.settled, symbol.contradicted)
 	}
 	proof(d)
@@ -425,10 +426,10 @@ func TestListedPositionWithoutMarginIsRejected(t *testing.T) {
 
 func marginOfNone(t testing.TB, policy string) {
 	d, _, _ := guarded(t)
-	d.book.foreignPolicy = policy
-	symbol := d.book.Symbol(bitcoin)
+	d.tracker.foreignPolicy = policy
+	symbol := d.tracker.Symbol(bitcoin)
 	d.margined(20, exchange.MustAmount("100"))
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
 	for range testSettle.StalenessMS/1_000 + 5 {
 		d.now += 1_000
 		d.margined(20, exchange.Amount{})
@@ -451,8 +452,8 @@ func TestExcessWithoutMarginIsNotForeign(t *testing.T) {
 
 func marginOfLess(t testing.TB, policy string) {
 	d, _, _ := guarded(t)
-	d.book.foreignPolicy = policy
-	symbol := d.book.Symbol(bitcoin)
+	d.tracker.foreignPolicy = policy
+	symbol := d.tracker.Symbol(bitcoin)
 	for range testSettle.StalenessMS/1_000 + 5 {
 		d.now += 1_000
 		d.margined(40, exchange.MustAmount("100")) // margin of 20 steps at 50,000 USDT and 10 times
@@ -489,8 +490,8 @@ func TestRowOpenAtAdoptionIsTheAdoptedPosition(t *testing.T) {
 
 func adoptedThenEnded(t testing.TB, openMS, closeMS int64, ended bool) {
 	d := newDesk(t)
-	symbol, adoptedMS := d.book.Symbol(bitcoin), d.now
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 20, Evidence: "made outside botd"}})
+	symbol, adoptedMS := d.tracker.Symbol(bitcoin), d.now
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 20, Evidence: "made outside botd"}})
 	d.target(0)
 	d.now += 28_000
 	d.observe(20, nil)
@@ -570,7 +571,7 @@ func repeatedWithoutID(t testing.TB, change func(*exchange.Order), known exchang
 	change(&again)
 	w.now += 1_000
 	w.sees("1.02", "0", []exchange.Order{own, again})
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	if symbol.Known() != known || (symbol.Quarantine() != "") != (known == 20) {
 		t.Errorf("want %d known, have %d, quarantined %q", known, symbol.Known(), symbol.Quarantine())
 	}
@@ -594,8 +595,8 @@ func TestRowWithoutIDIsFirstTheLostPurchase(t *testing.T) {
 	second.ID = 6
 	w.now += 1_000
 	w.sees("1.02", "0", []exchange.Order{first, second})
-	symbol := w.book.Symbol(coin)
-	if symbol.Known() != 10 || len(w.book.unknownOn(coin)) != 1 || symbol.Cause() == record.ExecutedBeyond {
+	symbol := w.tracker.Symbol(coin)
+	if symbol.Known() != 10 || len(w.tracker.unknownOn(coin)) != 1 || symbol.Cause() == record.ExecutedBeyond {
 		t.Errorf("want it unknown still, have %d known, quarantined %q", symbol.Known(), symbol.Quarantine())
 	}
 }
@@ -612,9 +613,9 @@ func TestRowWithoutIDDoesNotRepeatAdoptedPurchase(t *testing.T) {
 	row := own
 	row.ID, row.ClientOrderID, row.QuoteAmount, row.Filled, row.Status = 6, "", exchange.AmountOf(500), 10, exchange.StatusFilled
 	w.now += 1_000
-	w.book.idsLeftOut = true
+	w.tracker.idsLeftOut = true
 	w.sees("1.01", "0", []exchange.Order{row})
-	if symbol := w.book.Symbol(coin); symbol.Known() != 10 || symbol.Quarantine() != "" {
+	if symbol := w.tracker.Symbol(coin); symbol.Known() != 10 || symbol.Quarantine() != "" {
 		t.Errorf("want 10 known, have %d, quarantined %q", symbol.Known(), symbol.Quarantine())
 	}
 }
@@ -628,7 +629,7 @@ func TestRefusedExitThatIsLiveCountsAsExit(t *testing.T) {
 func exitBeyondItsAnswer(t testing.TB) {
 	w, _ := protecting(t)
 	order := saleOf(6)
-	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Exit, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Reason: "forbidden", Code: 2998}})
@@ -636,7 +637,7 @@ func exitBeyondItsAnswer(t testing.TB) {
 	standing := exchange.Order{ID: 30, ClientOrderID: order.ClientOrderID, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell,
 		Type: exchange.Limit, Quantity: 6, Price: order.Price, Status: exchange.StatusOpen, CreatedMS: w.now}
 	w.shows("1.004", "0.006", standing)
-	p := w.book.Placement(duplicateID(&standing))
+	p := w.tracker.Placement(duplicateID(&standing))
 	if p == nil || p.Purpose() != placement.Exit {
 		t.Errorf("want the exit that stands held as an exit, have %+v", p)
 	}
@@ -657,23 +658,23 @@ func movesAfterARefusal(t testing.TB, accepts, restarts bool) {
 	elsewhere.Price, elsewhere.StopPrice = 45_000e8, 47_000e8
 	stop := w.places(placement.StopLoss, 8, elsewhere)
 	refused := stopOf(10)
-	refused.Market, refused.Symbol, refused.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	refused.Market, refused.Symbol, refused.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	w.now += 60_000
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: refused.ClientOrderID,
 		Body: record.Sending{Order: refused, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "system busy", Code: 2999}})
-	if !slices.ContainsFunc(w.book.Refusals(), func(r account.Refusal) bool { return r.Purpose == placement.StopLoss }) {
+	if !slices.ContainsFunc(w.tracker.Refusals(), func(r account.Refusal) bool { return r.Purpose == placement.StopLoss }) {
 		t.Fatal("want the refusal remembered")
 	}
 	if accepts {
 		next := w.places(placement.StopLoss, 9, stopOf(10))
-		w.book.NoteCancel(next.ClientOrderID, w.now)
+		w.tracker.NoteCancel(next.ClientOrderID, w.now)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: next.ClientOrderID, Body: record.Fill{OrderID: 9}})
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: next.ClientOrderID, Body: record.Ended{OrderID: 9, State: placement.Canceled}})
 	}
-	if rules := w.book.Symbol(coin).rules; restarts {
+	if rules := w.tracker.Symbol(coin).rules; restarts {
 		w.start()
-		w.book.Symbol(coin).rules = rules
+		w.tracker.Symbol(coin).rules = rules
 		derive = w.deriver()
 	}
 	for range 10 {

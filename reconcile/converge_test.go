@@ -11,7 +11,7 @@ import (
 
 // ended journals the end of a placement.
 func (d *desk) ended(id string, state placement.State, filled exchange.Quantity) {
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: state, Filled: filled}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: state, Filled: filled}})
 }
 
 // The breaker counts consecutive endings without a fill.
@@ -30,7 +30,7 @@ func TestAFillEndsTheCountOfEndingsWithoutOne(t *testing.T) {
 		{placement.Canceled, 5, 0},
 	} {
 		d.ended(d.send(intent), c.state, c.filled)
-		if _, _, empty := d.book.Tally(0); empty != c.want {
+		if _, _, empty := d.tracker.Tally(0); empty != c.want {
 			t.Errorf("%d, %s with %d filled: want %d endings without a fill in a row, have %d", i, c.state, c.filled, c.want, empty)
 		}
 	}
@@ -42,7 +42,7 @@ func TestSymbolIsUnsettledDuringUnknownAcceptance(t *testing.T) {
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if !symbol.settled {
 		t.Fatal("want it settled with nothing sent")
 	}
@@ -187,7 +187,7 @@ func positionOutgrowsBridge(t testing.TB) {
 
 // stopOpen returns the stop with that order id as an open list shows it.
 func (d *desk) stopOpen(orderID int64) exchange.Order {
-	for p := range d.book.Live() {
+	for p := range d.tracker.Live() {
 		if o := p.Order(); p.OrderID() == orderID {
 			return exchange.Order{ID: orderID, ClientOrderID: p.ClientOrderID(), Market: o.Market, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
 				StopPrice: o.StopPrice, ClosePosition: o.ClosePosition, Status: exchange.StatusNew}
@@ -234,7 +234,7 @@ func TestPartialStopMovesOnceACandle(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			d.hold(20)
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 10}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 10}})
 			d.observe(30, nil)
 			var stop *Intent
 			for _, intent := range stopAt(d, "45000", nil) {
@@ -271,7 +271,7 @@ func TestExitOrderFillsLowerPricedTarget(t *testing.T) {
 			ReduceOnly: true}
 		id := d.send(Intent{Purpose: placement.ExitOrder, Key: "a", Order: order})
 		d.ended(id, placement.Canceled, c.filled)
-		if have, priced := d.book.Strategy("one").Priced(strategy.Target{Kind: strategy.ByQuantity, Quantity: c.target}); have != c.want || !priced {
+		if have, priced := d.tracker.Strategy("one").Priced(strategy.Target{Kind: strategy.ByQuantity, Quantity: c.target}); have != c.want || !priced {
 			t.Errorf("%d of a target of %d filled: want %d left, have %d, priced %t", c.filled, c.target, c.want, have, priced)
 		}
 	}

@@ -35,13 +35,13 @@ type Desired struct {
 // Derive returns the few changes that lead to the desired state from the known state. It starts
 // from scratch each round and repeats nothing from an earlier one. The record, if any, prices the
 // target and has not been applied yet.
-func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
+func (t *Tracker) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *record.Record) {
 	symbol := desired.Symbol
 	if !symbol.read && !(desired.Unread && symbol.walletOnlyRead) || symbol.rules == nil || symbol.last == 0 {
 		return nil, nil
 	}
-	d := b.derivation(desired, nowMS)
-	if desired.Unread && symbol.Key().Market == exchange.Spot && b.StandsDown() {
+	d := t.derivation(desired, nowMS)
+	if desired.Unread && symbol.Key().Market == exchange.Spot && t.StandsDown() {
 		d.spotStops().protectFree()
 		return d.intents, nil
 	}
@@ -58,7 +58,7 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 	d.restingOrders().convergeKeyed(placement.ExitOrder, exits)
 	switch {
 	case desired.Frozen && (symbol.position != 0 || symbol.Known() != 0 || symbol.spot.unlisted.inferred != 0):
-	case b.StandsDown():
+	case t.StandsDown():
 		d.jointProtection().converge()
 	default:
 		d.positionProtection().converge()
@@ -71,21 +71,21 @@ func (b *Book) Derive(desired *Desired, nowMS int64) (intents []Intent, priced *
 }
 
 // ExitOf returns the intents that would close the whole position if nothing were in the way.
-func (b *Book) ExitOf(desired *Desired, nowMS int64) []Intent {
+func (t *Tracker) ExitOf(desired *Desired, nowMS int64) []Intent {
 	if desired.Symbol.rules == nil || desired.Symbol.last == 0 {
 		return nil
 	}
-	d := newDerivation(b.inputs(desired, desired.Symbol, nowMS))
+	d := newDerivation(t.inputs(desired, desired.Symbol, nowMS))
 	d.positionExit().reduceNow(d.ownPosition.Abs(), flatTarget)
 	return d.intents
 }
 
 // StopLevel returns the price of the position's stop, or 0 if none is set.
-func (b *Book) StopLevel(desired *Desired) exchange.Price {
+func (t *Tracker) StopLevel(desired *Desired) exchange.Price {
 	if desired.Symbol.rules == nil || desired.Symbol.last == 0 || !desired.Protection.Set || desired.Protection.StopLoss.IsZero() {
 		return 0
 	}
-	s := b.inputs(desired, desired.Symbol, 0)
+	s := t.inputs(desired, desired.Symbol, 0)
 	if s.ownPosition == 0 {
 		return 0
 	}
@@ -93,20 +93,20 @@ func (b *Book) StopLevel(desired *Desired) exchange.Price {
 }
 
 // Closable returns the part of a symbol's position that botd may close.
-func (b *Book) Closable(symbol *SymbolState) exchange.Quantity {
-	return b.inputs(&Desired{}, symbol, 0).ownPosition
+func (t *Tracker) Closable(symbol *SymbolState) exchange.Quantity {
+	return t.inputs(&Desired{}, symbol, 0).ownPosition
 }
 
 // ToClose returns the signed quantity that the kill switch would close on a symbol: the exchange's
 // position without the part left to others.
-func (b *Book) ToClose(symbol *SymbolState) exchange.Quantity {
-	return b.inputs(&Desired{Flatten: true}, symbol, 0).ownPosition
+func (t *Tracker) ToClose(symbol *SymbolState) exchange.Quantity {
+	return t.inputs(&Desired{Flatten: true}, symbol, 0).ownPosition
 }
 
 // inputs are what changes are derived from for one symbol: the known state and what is desired. Their methods, and those of their parts (spotPosition,
 // saleEvidence, saleQuantity, reductions), only answer questions: they derive and change nothing.
 type inputs struct {
-	book        *Book
+	tracker     *Tracker
 	desired     *Desired
 	symbol      *SymbolState
 	nowMS       int64
@@ -119,8 +119,8 @@ type inputs struct {
 	unsettled    bool                 // the symbol has a placement whose acceptance is unknown
 }
 
-func (b *Book) inputs(desired *Desired, symbol *SymbolState, nowMS int64) inputs {
-	s := inputs{book: b, desired: desired, symbol: symbol, nowMS: nowMS}
+func (t *Tracker) inputs(desired *Desired, symbol *SymbolState, nowMS int64) inputs {
+	s := inputs{tracker: t, desired: desired, symbol: symbol, nowMS: nowMS}
 	s.ownPosition = s.ownPart()
 	return s
 }
@@ -148,8 +148,8 @@ type safeguards struct {
 	postponed bool                 // a refused exit waits to be repeated
 }
 
-func (b *Book) derivation(desired *Desired, nowMS int64) *derivation {
-	d := newDerivation(b.inputs(desired, desired.Symbol, nowMS))
+func (t *Tracker) derivation(desired *Desired, nowMS int64) *derivation {
+	d := newDerivation(t.inputs(desired, desired.Symbol, nowMS))
 	d.sortPlacements()
 	return d
 }
@@ -204,9 +204,9 @@ func (s *inputs) ownPart() exchange.Quantity {
 	position, known := s.symbol.position, s.symbol.Known()
 	if s.symbol.Key().Market == exchange.Spot {
 		if s.desired.Flatten && s.symbol.Quarantine() != "" && s.symbol.rules != nil {
-			position = s.book.heldInQuarantine(s.symbol)
+			position = s.tracker.heldInQuarantine(s.symbol)
 		}
-		if sells := s.book.sellsUnknown(s.symbol); s.book.StandsDown() { // the other botd's stops sell its own purchases first
+		if sells := s.tracker.sellsUnknown(s.symbol); s.tracker.StandsDown() { // the other botd's stops sell its own purchases first
 			position = min(position, s.symbol.jointPosition()-sells)
 		} else {
 			position -= sells
@@ -254,7 +254,7 @@ func (c *changes) add(intent Intent) {
 
 // cancel cancels a placement, unless its order id is unknown, a cancel was just sent, or the exchange has answered that it canceled it.
 func (c *changes) cancel(p *account.Placement, reason string) {
-	known := c.of.book.delivery(p)
+	known := c.of.tracker.delivery(p)
 	ended := known.canceledMS != 0 && known.releasedMS != 0
 	if p.OrderID() == 0 || c.of.nowMS-known.canceled.lastMS < RepeatMS || ended {
 		return
@@ -322,7 +322,8 @@ func (d *derivation) convergeTarget() {
 func (s *inputs) shown(position exchange.Quantity) exchange.Quantity {
 	whole, symbol := position.Abs(), s.symbol
 	switch {
-	case symbol.Key().Market == exchange.Futures && symbol.TrustedPosition() == symbol.position, symbol.Key().Market == exchange.Spot && s.book.walletMS == 0:
+	case symbol.Key().Market == exchange.Futures && symbol.TrustedPosition() == symbol.position, symbol.Key().Market == exchange.Spot &&
+		s.tracker.walletMS == 0:
 		return whole
 	case symbol.Key().Market == exchange.Futures:
 		return 0 // the list shows none of it, and is not trusted

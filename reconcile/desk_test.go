@@ -11,11 +11,11 @@ import (
 	"botd/strategy"
 )
 
-// desk is a book with one futures strategy, which a test drives step by step.
+// desk is a tracker with one futures strategy, which a test drives step by step.
 type desk struct {
-	t    testing.TB
-	book *Book
-	now  int64
+	t       testing.TB
+	tracker *Tracker
+	now     int64
 }
 
 func newDesk(t testing.TB) *desk {
@@ -33,16 +33,16 @@ func newDeskWith(t testing.TB, settle placement.Settle) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, book: NewBook(settle), now: 1_000_000}
-	symbol := d.book.Track(bitcoin)
+	d := &desk{t: t, tracker: NewTracker(settle), now: 1_000_000}
+	symbol := d.tracker.Track(bitcoin)
 	symbol.rules, symbol.leverage = rules, 10
 	symbol.last = d.price("50000")
-	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 1}})
+	d.tracker.Apply(&record.Record{Body: record.Boot{Epoch: 1}})
 	return d
 }
 
 func (d *desk) price(text string) exchange.Price {
-	p, err := d.book.Symbol(bitcoin).rules.Price(decimal.RequireFromString(text))
+	p, err := d.tracker.Symbol(bitcoin).rules.Price(decimal.RequireFromString(text))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func (d *desk) price(text string) exchange.Price {
 
 // want puts a plan in force.
 func (d *desk) want(plan *strategy.Plan) {
-	d.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: plan}})
+	d.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: plan}})
 }
 
 func (d *desk) target(quantity exchange.Quantity) {
@@ -60,14 +60,14 @@ func (d *desk) target(quantity exchange.Quantity) {
 
 // derive returns what the plan needs, with the pricing record applied.
 func (d *desk) derive(change func(*Desired)) []Intent {
-	desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin), MayOpen: true, Equity: exchange.AmountOf(10_000),
+	desired := &Desired{Strategy: d.tracker.Strategy("one"), Symbol: d.tracker.Symbol(bitcoin), MayOpen: true, Equity: exchange.AmountOf(10_000),
 		Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Leverage: 10}
 	if change != nil {
 		change(desired)
 	}
-	intents, priced := d.book.Derive(desired, d.now)
+	intents, priced := d.tracker.Derive(desired, d.now)
 	if priced != nil {
-		d.book.Apply(priced)
+		d.tracker.Apply(priced)
 	}
 	return intents
 }
@@ -92,26 +92,26 @@ func (d *desk) none(change func(*Desired)) {
 // send journals an intent and returns its client order id.
 func (d *desk) send(intent Intent) string {
 	order := intent.Order
-	order.ClientOrderID = d.book.NextClientOrderID("t")
-	d.book.Apply(
+	order.ClientOrderID = d.tracker.NextClientOrderID("t")
+	d.tracker.Apply(
 		&record.Record{
 			AtMS:          d.now,
 			Strategy:      "one",
 			Symbol:        bitcoin,
 			ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000,
-				Wallet: d.book.WalletBefore(d.book.Track(order.Key()), intent.Purpose.Opens())},
+				Wallet: d.tracker.WalletBefore(d.tracker.Track(order.Key()), intent.Purpose.Opens())},
 		},
 	)
 	return order.ClientOrderID
 }
 
 func (d *desk) acknowledge(id string, orderID int64) {
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: orderID}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: orderID}})
 }
 
 func (d *desk) unknown(id string) {
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
 }
 
 // positions is a positions list with one position, or none for zero.
@@ -132,20 +132,20 @@ func (d *desk) positions(signed exchange.Quantity) exchange.Fetched[exchange.Pos
 // observe fetches open orders, orders by id and a position. It is a full snapshot if the earlier positions
 // list is included.
 func (d *desk) observe(signed exchange.Quantity, looks []OrderByID, orders ...exchange.Order) []record.Record {
-	return d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
+	return d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
 		Before: d.positions(signed), Positions: d.positions(signed), ByID: looks, ClosedOf: []string{"BTC-USDT"}})
 }
 
 // observeClosed fetches a position, and a positions/history row of a long position with that id.
 func (d *desk) observeClosed(signed exchange.Quantity, id int64, orders ...exchange.Order) {
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders),
 		Before: d.positions(signed), Positions: d.positions(signed), ClosedOf: []string{"BTC-USDT"},
 		Closed: []exchange.Position{{ID: id, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed}}})
 }
 
 func (d *desk) order(id string, orderID int64, status exchange.OrderStatus, quantity, filled exchange.Quantity) exchange.Order {
 	side := exchange.Buy
-	if p := d.book.Placement(id); p != nil {
+	if p := d.tracker.Placement(id); p != nil {
 		side = p.Side()
 	}
 	return exchange.Order{
@@ -161,7 +161,7 @@ func (d *desk) order(id string, orderID int64, status exchange.OrderStatus, quan
 	}
 }
 
-// hold brings the book to a settled own position.
+// hold brings the tracker to a settled own position.
 func (d *desk) hold(quantity exchange.Quantity) {
 	d.t.Helper()
 	d.target(quantity)

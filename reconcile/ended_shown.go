@@ -20,7 +20,7 @@ type endedShown struct {
 
 // noteEndedShown records a row of the open list whose placement has ended.
 func (s orderRows) noteEndedShown(row *exchange.Order) {
-	symbol := s.book.Symbol(row.Key())
+	symbol := s.tracker.Symbol(row.Key())
 	if row.Market != exchange.Spot || symbol == nil {
 		return
 	}
@@ -36,7 +36,8 @@ func (s orderRows) noteEndedShown(row *exchange.Order) {
 // forgetUnshown drops the orders that an open list no longer shows.
 func (s orderRows) forgetUnshown(symbol *SymbolState, orders []exchange.Order) {
 	symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
-		return !slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ID == one.row.ID }) || s.book.withOrderID(exchange.Spot, one.row.ID) != nil
+		return !slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ID == one.row.ID }) || s.tracker.withOrderID(exchange.Spot,
+			one.row.ID) != nil
 	})
 }
 
@@ -45,10 +46,10 @@ func (s orderRows) restoreResting() {
 	if !s.fetched.History.Done() || !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
 		return
 	}
-	for symbol := range s.book.Symbols() {
+	for symbol := range s.tracker.Symbols() {
 		symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
 			ended := func(o exchange.Order) bool { return o.ID == one.row.ID && o.Status.Final() }
-			rests := one.shownFor.exceeds(s.book.Settle().StalenessMS) && !s.fetched.isUnread(symbol.Key()) &&
+			rests := one.shownFor.exceeds(s.tracker.Settle().StalenessMS) && !s.fetched.isUnread(symbol.Key()) &&
 				!slices.ContainsFunc(s.fetched.History.Items(), ended)
 			if rests {
 				s.restore(symbol, &one.row)
@@ -61,13 +62,13 @@ func (s orderRows) restoreResting() {
 // restore takes back an order that rests. If the wallet freezes coins for it that it was believed to have sold,
 // they are the position again.
 func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
-	id, former, _ := s.book.EndedAs(row.Key(), row.ID)
-	if again, found := s.book.Ended(duplicateID(row)); found {
+	id, former, _ := s.tracker.EndedAs(row.Key(), row.ID)
+	if again, found := s.tracker.Ended(duplicateID(row)); found {
 		id, former = duplicateID(row), again
 	}
 	unsold := max(0, former.Filled-row.Filled)
 	stop := row.Side == exchange.Sell && row.Type.StopLoss()
-	body := record.Found{Purpose: s.book.purposeOf(id), Filled: former.Filled, Duplicate: !stop,
+	body := record.Found{Purpose: s.tracker.purposeOf(id), Filled: former.Filled, Duplicate: !stop,
 		Evidence: "order " + id + " rests on the exchange although it was shown as ended"}
 	if stop {
 		body.Purpose = placement.StopLoss
@@ -76,7 +77,7 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 	case unsold == 0:
 	case row.Side == exchange.Sell && symbol.frozenUnexplained >= row.Remaining():
 		body.Filled = row.Filled
-		others := s.book.baseBalance(symbol) - symbol.Known() + symbol.Fees() - unsold
+		others := s.tracker.baseBalance(symbol) - symbol.Known() + symbol.Fees() - unsold
 		if others < symbol.Baseline() { // a wallet read since then attributed the coins to others
 			s.emit(symbol.about(record.Baseline{Quantity: max(0, others)}))
 		}
@@ -85,7 +86,7 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 		body.Duplicate = true // the exchange shows less filled than it has shown before, and nothing else confirms that
 	}
 	s.emit(found(row, former.Strategy, duplicateID(row), body))
-	s.observeOrder(s.book.Placement(duplicateID(row)), row)
+	s.observeOrder(s.tracker.Placement(duplicateID(row)), row)
 }
 
 // EndedShown returns the rows of spot orders that have ended and that the newest open list shows.
@@ -110,16 +111,16 @@ func (o *observation) FrozenUnexplained() exchange.Quantity { return o.frozenUne
 
 // noteFrozen records that quantity of each spot symbol, if it is worth an order.
 func (s *survey) noteFrozen() {
-	for symbol := range s.book.Symbols() {
+	for symbol := range s.tracker.Symbols() {
 		if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !s.fetched.Balances.Done() {
 			continue
 		}
 		symbol.frozenUnexplained = 0
-		if s.book.Balance(symbol.rules.Base).Frozen.IsZero() {
+		if s.tracker.Balance(symbol.rules.Base).Frozen.IsZero() {
 			continue
 		}
-		on := s.book.inputs(&Desired{}, symbol, s.fetched.EndedMS)
-		if frozen := on.saleEvidence().frozenForOthers() - s.book.sellsOfOthers(symbol); !symbol.tooSmallToTrade(frozen) {
+		on := s.tracker.inputs(&Desired{}, symbol, s.fetched.EndedMS)
+		if frozen := on.saleEvidence().frozenForOthers() - s.tracker.sellsOfOthers(symbol); !symbol.tooSmallToTrade(frozen) {
 			symbol.frozenUnexplained = frozen
 		}
 	}

@@ -41,7 +41,7 @@ type endedStop struct {
 func (c endedStop) check(t testing.TB) {
 	t.Helper()
 	w := holdingNextTo(t, ForeignHalt, "0")
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 30_000
 	w.shows("0", "0.01", stop)
@@ -64,7 +64,7 @@ func (c endedStop) check(t testing.TB) {
 		if c.inHistory {
 			history = append(history, row)
 		}
-		for _, observed := range w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows),
+		for _, observed := range w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows),
 			History: exchange.FetchedOf(history), HistoryWhole: !c.partial,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Frozen: exchange.MustAmount(frozen)}})}) {
 			if _, found := observed.Body.(record.Found); found && !c.want {
@@ -73,13 +73,13 @@ func (c endedStop) check(t testing.TB) {
 		}
 	}
 	var again *account.Placement
-	for p := range w.book.Live() {
+	for p := range w.tracker.Live() {
 		again = p
 	}
 	if (again != nil) != c.want {
 		t.Fatalf("want it taken back: %t, have %v", c.want, again)
 	}
-	if known := w.book.Symbol(coin).Known(); known != left {
+	if known := w.tracker.Symbol(coin).Known(); known != left {
 		t.Errorf("want a position of %d, have %d", left, known)
 	}
 	if again != nil && again.Duplicate() != c.sold {

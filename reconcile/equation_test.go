@@ -35,7 +35,7 @@ func uncertainBid(t testing.TB) (d *desk, resting exchange.Order) {
 // decided counts the seconds until the uncertain bid has ended.
 func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seconds int) {
 	d.t.Helper()
-	for d.book.Unknowns() && seconds < 60 {
+	for d.tracker.Unknowns() && seconds < 60 {
 		d.now += 1_000
 		d.observe(position, nil, resting)
 		seconds++
@@ -47,7 +47,7 @@ func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seco
 func decidedAfterAMove(t testing.TB) {
 	t.Helper()
 	d, resting := uncertainBid(t)
-	d.book.Observe(
+	d.tracker.Observe(
 		&Snapshot{
 			BeganMS:       d.now,
 			EndedMS:       d.now,
@@ -131,14 +131,14 @@ func exitAfterExit(t testing.TB) {
 				d.send(Intent{Purpose: placement.Exit, Order: exit})
 			}
 			d.observe(c.shown, nil, orders...)
-			if p := d.book.Placement(first); p == nil || !p.State().OutcomeUnknown() {
+			if p := d.tracker.Placement(first); p == nil || !p.State().OutcomeUnknown() {
 				have = d.now - began
 			}
 		}
 		if have != c.want {
 			t.Errorf("%s: want it decided after %d ms, have %d", c.name, c.want, have)
 		}
-		if c.want != 0 && !d.book.Unknowns() && c.second.Side != 0 {
+		if c.want != 0 && !d.tracker.Unknowns() && c.second.Side != 0 {
 			t.Errorf("%s: want the second one unknown still", c.name)
 		}
 	}

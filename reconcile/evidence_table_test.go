@@ -12,7 +12,7 @@ import (
 // standing returns a wallet of which fills explain ten, and orders of another botd, one of which is in no journal.
 func standing(t testing.TB, orders ...peerOrder) (*wallet, *SymbolState) {
 	w := explains(t, 10, 0)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.unknownEnded, symbol.spot.peer.orders = elders+"1", orders
 	return w, symbol
 }
@@ -57,28 +57,28 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 		if have := symbol.jointPosition(); have != c.held {
 			t.Errorf("%s: want %d held, have %d", c.name, c.held, have)
 		}
-		theirs, since := w.book.PeerPosition(symbol)
+		theirs, since := w.tracker.PeerPosition(symbol)
 		if wantSince := map[bool]int64{true: 700}[len(c.theirs) > 0]; theirs != c.theirs1 || since != wantSince {
 			t.Errorf("%s: want %d of it theirs since %d, have %d since %d", c.name, c.theirs1, wantSince, theirs, since)
 		}
 	}
 	for own, want := range map[exchange.Quantity]exchange.Quantity{0: 5, 1: 5} {
 		w := explains(t, own, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.unknownEnded, symbol.spot.peer.orders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, 5, 700}}, 1_005+own
-		if theirs, _ := w.book.PeerPosition(symbol); theirs != want {
+		if theirs, _ := w.tracker.PeerPosition(symbol); theirs != want {
 			t.Errorf("%d of botd's own: want %d theirs, have %d", own, want, theirs)
 		}
 	}
 	w, symbol := standing(t, peerOrder{50, 5, 700})
 	symbol.spot.baseBalance = 1_015
 	symbol.unknownEnded = ""
-	if theirs, since := w.book.PeerPosition(symbol); theirs != 0 || since != 0 {
+	if theirs, since := w.tracker.PeerPosition(symbol); theirs != 0 || since != 0 {
 		t.Errorf("want none of theirs where botd does not stand down, have %d since %d", theirs, since)
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).unknownEnded, d.book.Symbol(bitcoin).spot.peer.orders = elders+"1", []peerOrder{{50, 5, 700}}
-	if theirs, since := d.book.PeerPosition(d.book.Symbol(bitcoin)); theirs != 0 || since != 0 {
+	d.tracker.Symbol(bitcoin).unknownEnded, d.tracker.Symbol(bitcoin).spot.peer.orders = elders+"1", []peerOrder{{50, 5, 700}}
+	if theirs, since := d.tracker.PeerPosition(d.tracker.Symbol(bitcoin)); theirs != 0 || since != 0 {
 		t.Errorf("want none on futures, where the position is one, have %d since %d", theirs, since)
 	}
 }
@@ -90,7 +90,7 @@ func TestUnsoldPurchasesOfBothBotds(t *testing.T) {
 		{10, 5, 15}, {10, 0, 10}, {10, -3, 7}, {10, -12, 0}, {0, 5, 5}, {0, 0, 0}, {0, -3, 0},
 	} {
 		w := explains(t, c.own, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.peer.orders = []peerOrder{{50, c.theirs, 700}}
 		if have := symbol.jointFills(); have != c.want {
 			t.Errorf("%d of botd's own and %d theirs: want %d, have %d", c.own, c.theirs, c.want, have)
@@ -138,11 +138,11 @@ func TestAdoptionOfAnotherBotdsHolding(t *testing.T) {
 		{"a person leaves it to that one", 10, 5, 1_010, false, 0, -1},
 	} {
 		w := explains(t, c.own, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.unknownEnded, symbol.spot.peer.orders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, c.theirs, 700}}, c.baseBalance
 		w.reads(c.baseBalance, 0)
 		adopted, baseline := exchange.Quantity(0), exchange.Quantity(-1)
-		for _, r := range w.book.Resolve(coin, c.adopt, "one", "a test") {
+		for _, r := range w.tracker.Resolve(coin, c.adopt, "one", "a test") {
 			switch body := r.Body.(type) {
 			case record.Adopted:
 				adopted += body.Quantity
@@ -175,7 +175,7 @@ func TestStopOfAnotherBotdProtects(t *testing.T) {
 	} {
 		w, symbol := standing(t)
 		symbol.position, symbol.spot.baseBalance, symbol.foreign = 10, 1_010, []exchange.Order{c.row}
-		if have := w.book.PeerStop(symbol, c.own); have != c.want {
+		if have := w.tracker.PeerStop(symbol, c.own); have != c.want {
 			t.Errorf("spot, %s: want %q, have %q", c.name, c.want, have)
 		}
 	}
@@ -195,10 +195,10 @@ func TestStopOfAnotherBotdProtects(t *testing.T) {
 	} {
 		d, row := holds(t, 20), stop
 		c.with(&row)
-		d.book.identify("t")
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.identify("t")
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.unknownEnded, symbol.foreign = elders+"1", []exchange.Order{row}
-		if have := d.book.PeerStop(symbol, 0); have != c.want {
+		if have := d.tracker.PeerStop(symbol, 0); have != c.want {
 			t.Errorf("futures, %s: want %q, have %q", name, c.want, have)
 		}
 	}
@@ -240,13 +240,13 @@ func TestNextRoundIsEarlyWithAnotherBotd(t *testing.T) {
 		if c.with != nil {
 			c.with(w, symbol)
 		}
-		if have := w.book.JointUncovered(symbol); have != c.want {
+		if have := w.tracker.JointUncovered(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).unknownEnded = elders + "1"
-	if d.book.JointUncovered(d.book.Symbol(bitcoin)) {
+	d.tracker.Symbol(bitcoin).unknownEnded = elders + "1"
+	if d.tracker.JointUncovered(d.tracker.Symbol(bitcoin)) {
 		t.Error("want no hurry on futures")
 	}
 }
@@ -363,7 +363,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 			o := row(elders+"2", 50, exchange.Sell, 4)
 			o.Market = exchange.Futures
 			return o
-		}()}, func(w *wallet, s *SymbolState) { w.book.Track(bitcoin).rules = s.rules }, ""},
+		}()}, func(w *wallet, s *SymbolState) { w.tracker.Track(bitcoin).rules = s.rules }, ""},
 		{"one that a person has decided about", []exchange.Order{row(elders+"2", 50, exchange.Sell, 4), row(elders+"3", 51, exchange.Sell, 4)},
 			func(w *wallet, _ *SymbolState) {
 				w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Decided: 50}})
@@ -376,14 +376,14 @@ func TestAnotherBotdsFills(t *testing.T) {
 			func(_ *wallet, s *SymbolState) { s.unknownEnded = "" }, ""},
 	} {
 		w, symbol := standing(t)
-		w.book.spotFee = exchange.RateOne / 1_000
+		w.tracker.spotFee = exchange.RateOne / 1_000
 		s := w.reads(1_010, 0)
 		if c.with != nil {
 			c.with(w, symbol)
 		}
 		s.peerOrders().notePeerOrders(c.rows)
 		have := ""
-		for i, one := range append(symbol.spot.peer.orders, w.book.Track(bitcoin).spot.peer.orders...) {
+		for i, one := range append(symbol.spot.peer.orders, w.tracker.Track(bitcoin).spot.peer.orders...) {
 			if i > 0 {
 				have += " "
 			}
@@ -402,7 +402,7 @@ func TestAnotherBotdsFills(t *testing.T) {
 	if len(symbol.spot.peer.orders) != 1_000 {
 		t.Errorf("want a page of them remembered, have %d", len(symbol.spot.peer.orders))
 	}
-	for _, r := range w.book.Resolve(coin, false, "one", "a test") {
+	for _, r := range w.tracker.Resolve(coin, false, "one", "a test") {
 		w.apply(r)
 	}
 	if symbol.DecidedID() != 1_049 || len(symbol.spot.peer.orders) != 0 {
@@ -459,23 +459,23 @@ func TestWalletExcessOverClosableHolding(t *testing.T) {
 		{"less", 0, 900, nil, 0},
 		{"by the fees that were expected", 2, 1_011, nil, 0},
 		{"by more than those", 2, 1_012, nil, 4},
-		{"the wallet was never read", 0, 1_012, func(w *wallet) { w.book.walletMS = 0 }, 0},
-		{"the rules are not known", 0, 1_012, func(w *wallet) { w.book.Symbol(coin).rules = nil }, 0},
+		{"the wallet was never read", 0, 1_012, func(w *wallet) { w.tracker.walletMS = 0 }, 0},
+		{"the rules are not known", 0, 1_012, func(w *wallet) { w.tracker.Symbol(coin).rules = nil }, 0},
 	} {
 		w := explains(t, 10, c.fees)
 		w.reads(c.baseBalance, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.position = symbol.heldOnSpot()
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.book.Unclaimed(symbol); have != c.want {
+		if have := w.tracker.Unclaimed(symbol); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 0)
-	d.book.walletMS, d.book.balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
-	if have := d.book.Unclaimed(d.book.Symbol(bitcoin)); have != 0 {
+	d.tracker.walletMS, d.tracker.balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
+	if have := d.tracker.Unclaimed(d.tracker.Symbol(bitcoin)); have != 0 {
 		t.Errorf("want nothing of the kind on futures, have %d", have)
 	}
 }
@@ -500,7 +500,7 @@ func TestAdoptionOfUncertainPurchase(t *testing.T) {
 		w.buysUnder(map[bool]int64{true: 0, false: 8}[c.unknown], 5)
 		w.reads(c.baseBalance, 0)
 		adopted := exchange.Quantity(0)
-		for _, r := range w.book.Resolve(coin, true, "one", "a test") {
+		for _, r := range w.tracker.Resolve(coin, true, "one", "a test") {
 			if body, is := r.Body.(record.Adopted); is {
 				adopted += body.Quantity
 			}
@@ -518,7 +518,7 @@ func TestRefusalConfirmation(t *testing.T) {
 	purchase := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}
 	executed := func(change func(o *exchange.Order)) func(w *wallet, s *survey) {
 		return func(w *wallet, s *survey) {
-			w.book.idsLeftOut = true
+			w.tracker.idsLeftOut = true
 			o := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Filled: 10,
 				Status: exchange.StatusFilled, CreatedMS: w.now}
 			if change != nil {
@@ -558,7 +558,7 @@ func TestRefusalConfirmation(t *testing.T) {
 		{"it shows a person's id", purchase, executed(func(o *exchange.Order) { o.ClientOrderID = "a person's" }), true, ""},
 		{"it shows one of before", purchase, executed(func(o *exchange.Order) { o.CreatedMS -= 2_000 }), true, ""},
 		{"it shows a row that is botd's", purchase, executed(func(o *exchange.Order) { o.ID = 8 }), true, ""},
-		{"botd's rows show ids", purchase, func(w *wallet, s *survey) { executed(nil)(w, s); w.book.idsLeftOut = false }, true, ""},
+		{"botd's rows show ids", purchase, func(w *wallet, s *survey) { executed(nil)(w, s); w.tracker.idsLeftOut = false }, true, ""},
 		{"it shows one that has filled nothing", purchase, executed(func(o *exchange.Order) { o.Filled, o.Status = 0, exchange.StatusOpen }), true, ""},
 		{"the open list shows it without an id", purchase, resting(nil), true, found},
 		{"the open list shows one of a second before", purchase, resting(func(o *exchange.Order) { o.CreatedMS = 1_059_000 }), true, found},
@@ -579,10 +579,10 @@ func TestRefusalConfirmation(t *testing.T) {
 		if c.with != nil {
 			c.with(w, s)
 		}
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.settled = true
 		s.refusalChecks().confirmRefused()
-		if confirmed := len(w.book.Refused()) == 0; confirmed != c.confirmed || symbol.settled != c.confirmed || symbol.Quarantine() != c.why {
+		if confirmed := len(w.tracker.Refused()) == 0; confirmed != c.confirmed || symbol.settled != c.confirmed || symbol.Quarantine() != c.why {
 			t.Errorf("%s: want confirmed %t, %q, have %t, settled %t, %q", c.name, c.confirmed, c.why, confirmed, symbol.settled, symbol.Quarantine())
 		}
 	}
@@ -623,15 +623,15 @@ func TestRefusalConfirmation(t *testing.T) {
 		}, true},
 	} {
 		d := holds(t, 20)
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Reason: "no"}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Reason: "no"}})
 		d.now += refusedShownMS + 1
-		s := d.shows(d.book.Symbol(bitcoin), 20)
+		s := d.shows(d.tracker.Symbol(bitcoin), 20)
 		c.change(s.fetched)
 		s.refusalChecks().confirmRefused()
-		if have := len(d.book.Refused()) == 0; have != c.want {
+		if have := len(d.tracker.Refused()) == 0; have != c.want {
 			t.Errorf("on futures, %s: want confirmed %t, have %t", c.name, c.want, have)
 		}
-		if why := d.book.Symbol(bitcoin).Quarantine(); (why == found) != (c.name == "a candidate rests without an id") {
+		if why := d.tracker.Symbol(bitcoin).Quarantine(); (why == found) != (c.name == "a candidate rests without an id") {
 			t.Errorf("on futures, %s: it is quarantined for %q", c.name, why)
 		}
 	}
@@ -663,19 +663,19 @@ func TestRowRepeatsPurchase(t *testing.T) {
 		{"ten seconds later", limit, true, func(_ *wallet, o *exchange.Order) { o.CreatedMS += 10_000 }, true},
 		{"later than that", limit, true, func(_ *wallet, o *exchange.Order) { o.CreatedMS += 10_001 }, false},
 		{"under an id", limit, true, func(_ *wallet, o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
-		{"where lists show ids", limit, true, func(w *wallet, _ *exchange.Order) { w.book.idsLeftOut = false }, false},
+		{"where lists show ids", limit, true, func(w *wallet, _ *exchange.Order) { w.tracker.idsLeftOut = false }, false},
 		{"its own row", limit, true, func(_ *wallet, o *exchange.Order) { o.ID = 8 }, false},
 		{"of one that was refused", limit, false, func(w *wallet, _ *exchange.Order) {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.LiveAt(0).ClientOrderID(), Body: record.Refused{Reason: "no"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.tracker.LiveAt(0).ClientOrderID(), Body: record.Refused{Reason: "no"}})
 		}, true},
 		{"of one of the same amount that was refused and never answered", amount, true, func(w *wallet, _ *exchange.Order) {
-			w.book.purchases = nil
+			w.tracker.purchases = nil
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.places(placement.Order, 0, amount).ClientOrderID, Body: record.Refused{Reason: "no"}})
 		}, true},
 		{"that of one whose answer was lost", limit, true, func(w *wallet, _ *exchange.Order) { w.places(placement.Order, 0, limit) }, false},
 	} {
 		w := explains(t, 10, 0)
-		w.book.idsLeftOut = true
+		w.tracker.idsLeftOut = true
 		first := w.places(placement.Order, 8, c.order)
 		if c.ended {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: first.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Filled, Filled: 10}})
@@ -686,10 +686,10 @@ func TestRowRepeatsPurchase(t *testing.T) {
 			c.with(w, &row)
 		}
 		before := row.ClientOrderID
-		if n := len(w.book.Refused()); n > 0 {
-			first.ClientOrderID = w.book.Refused()[n-1].clientOrderID
+		if n := len(w.tracker.Refused()); n > 0 {
+			first.ClientOrderID = w.tracker.Refused()[n-1].clientOrderID
 		}
-		have := w.reads(1_010, 0).book.unclaimedRows().repetition(&row).ClientOrderID
+		have := w.reads(1_010, 0).tracker.unclaimedRows().repetition(&row).ClientOrderID
 		if want := map[bool]string{true: first.ClientOrderID, false: before}[c.want]; have != want || row.ClientOrderID != before {
 			t.Errorf("%s: want it under %q, have %q", c.name, want, have)
 		}
@@ -727,8 +727,8 @@ func TestLiveStopShowsThatOpeningWasListed(t *testing.T) {
 		d.unknown(unknown)
 		d.now += c.afterMS
 		c.answer(d, d.places(placement.StopLoss, c.order))
-		s := d.shows(d.book.Symbol(bitcoin), 0)
-		if have := s.positionEvidence().protectsOneOf(d.book.unknownOn(bitcoin)); have != c.want {
+		s := d.shows(d.tracker.Symbol(bitcoin), 0)
+		if have := s.positionEvidence().protectsOneOf(d.tracker.unknownOn(bitcoin)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -757,20 +757,20 @@ func TestPlacementExplainsDifference(t *testing.T) {
 		id := d.places(c.purpose, c.order)
 		d.acknowledge(id, 11)
 		if c.filled != 0 {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 11, Filled: c.filled}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 11, Filled: c.filled}})
 		}
-		if have := Explained(d.book.Placement(id), c.residual); have != c.want {
+		if have := Explained(d.tracker.Placement(id), c.residual); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).position = 25
-	if have := d.book.Symbol(bitcoin).Ahead(); have != 5 {
+	d.tracker.Symbol(bitcoin).position = 25
+	if have := d.tracker.Symbol(bitcoin).Ahead(); have != 5 {
 		t.Errorf("want the position five ahead of the fills, have %d", have)
 	}
 	w := holding(t, ForeignHalt)
-	w.book.Symbol(coin).position = 25
-	if have := w.book.Symbol(coin).Ahead(); have != 0 {
+	w.tracker.Symbol(coin).position = 25
+	if have := w.tracker.Symbol(coin).Ahead(); have != 0 {
 		t.Errorf("want none ahead on spot, which shows no position, have %d", have)
 	}
 }
@@ -839,14 +839,14 @@ func TestForeignOrderBlocksOpenings(t *testing.T) {
 	} {
 		for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 			d := newDesk(t)
-			d.book.foreignPolicy = c.policy
-			symbol := d.book.Track(exchange.SymbolKey{Market: market, Name: "BTC-USDT"})
+			d.tracker.foreignPolicy = c.policy
+			symbol := d.tracker.Track(exchange.SymbolKey{Market: market, Name: "BTC-USDT"})
 			symbol.foreign = []exchange.Order{c.order}
 			if c.unread {
 				symbol.unreadable = []exchange.UnreadableRow{{ID: 50}}
 			}
 			want := c.want && (market == exchange.Futures || c.unread) // a spot order's effect is visible in the wallet
-			if have := d.book.ForeignOpening(symbol); (have != nil) != want {
+			if have := d.tracker.ForeignOpening(symbol); (have != nil) != want {
 				t.Errorf("%s, %s: want it to hold back %t, have %v", c.name, market, want, have)
 			}
 		}
@@ -875,15 +875,15 @@ func TestForeignOrderRepeatsAnOpening(t *testing.T) {
 		{"no opening", placement.ExitOrder, 12, func(*desk, *exchange.Order) {}, false},
 	} {
 		d := newDesk(t)
-		d.book.foreignPolicy = ForeignAdopt
+		d.tracker.foreignPolicy = ForeignAdopt
 		order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 10}
 		d.rests(c.purpose, c.orderID, order)
 		row := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type, Price: order.Price, Quantity: 10,
 			CreatedMS: d.now}
 		c.change(d, &row)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.foreign = []exchange.Order{row}
-		if have := d.book.ForeignOpening(symbol); (have != nil) != c.want || symbol.Repeats(&row) != c.want {
+		if have := d.tracker.ForeignOpening(symbol); (have != nil) != c.want || symbol.Repeats(&row) != c.want {
 			t.Errorf("%s: want it to hold back %t, have %v", c.name, c.want, have)
 		}
 	}
@@ -905,20 +905,20 @@ func TestWalletIsReadAgainSoon(t *testing.T) {
 		{"one is held", 1, func(*SymbolState) {}, true},
 	} {
 		w := explains(t, c.known, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.inconclusive = true
 		c.change(symbol)
-		if have := w.book.AwaitsFreshWallet(symbol); have != c.want {
+		if have := w.tracker.AwaitsFreshWallet(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).spot.inconclusive = true
-	if d.book.AwaitsFreshWallet(d.book.Symbol(bitcoin)) {
+	d.tracker.Symbol(bitcoin).spot.inconclusive = true
+	if d.tracker.AwaitsFreshWallet(d.tracker.Symbol(bitcoin)) {
 		t.Error("want no wallet read for futures")
 	}
 	for stalenessMS := range int64(2) {
-		b := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: stalenessMS})
+		b := NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: stalenessMS})
 		b.Apply(&record.Record{Symbol: coin, Body: record.Adopted{Quantity: 10}})
 		if b.Symbol(coin).spot.inconclusive = true; b.AwaitsFreshWallet(b.Symbol(coin)) != (stalenessMS > 0) {
 			t.Errorf("reads of %d ms before: want a hurry where there are such", stalenessMS)
@@ -929,7 +929,7 @@ func TestWalletIsReadAgainSoon(t *testing.T) {
 // The ids of the newest 32 positions seen are stored, each once.
 func TestNewestSeenPositionsAreStored(t *testing.T) {
 	t.Parallel()
-	symbol := newDesk(t).book.Symbol(bitcoin)
+	symbol := newDesk(t).tracker.Symbol(bitcoin)
 	for id := range int64(34) { // no position has the id 0
 		symbol.noteSeen(id)
 		symbol.noteSeen(id)

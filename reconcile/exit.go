@@ -37,7 +37,7 @@ func (d positionExit) closeWhole(position exchange.Quantity, target strategy.Tar
 	if p := d.exitForProtection(); p != nil && !d.mayRepeat(p) {
 		return
 	}
-	if d.book.StandsDown() && d.symbol.Key().Market == exchange.Spot {
+	if d.tracker.StandsDown() && d.symbol.Key().Market == exchange.Spot {
 		if d.spotStops().releaseForExit(position.Abs()) { // another owner's quantity keeps its stops
 			return
 		}
@@ -49,9 +49,9 @@ func (d positionExit) closeWhole(position exchange.Quantity, target strategy.Tar
 
 // ExitOutdated reports whether the plan in force desires at least the current position, so that an
 // exit for the previous plan is no longer needed.
-func (b *Book) ExitOutdated(desired *Desired) bool {
+func (t *Tracker) ExitOutdated(desired *Desired) bool {
 	target, symbol := desired.Strategy.Plan().Target(), desired.Symbol
-	position := b.inputs(desired, symbol, 0).ownPosition
+	position := t.inputs(desired, symbol, 0).ownPosition
 	if target.Sign() == 0 || symbol.rules == nil || target.Sign() != position.Sign() {
 		return false
 	}
@@ -110,12 +110,12 @@ func (d positionExit) clearResting() bool {
 // order for the whole position removes it (rule 6).
 func (d positionExit) blocksExit(p *account.Placement) bool {
 	if d.symbol.Key().Market == exchange.Spot {
-		at := d.book.delivery(p).releasedMS
+		at := d.tracker.delivery(p).releasedMS
 		return !d.mayRepeat(p) || d.nowMS-at < d.saleEvidence().exitReleaseMS()
 	}
-	canceled := d.book.CancelMS(p.ClientOrderID())
+	canceled := d.tracker.CancelMS(p.ClientOrderID())
 	waited := d.desired.Flatten && canceled != 0 && d.nowMS-canceled >= RepeatMS
-	return p.State() != placement.Uncertain && !d.book.EndUnread(p) && d.symbol.rules.Cancelable && !waited
+	return p.State() != placement.Uncertain && !d.tracker.EndUnread(p) && d.symbol.rules.Cancelable && !waited
 }
 
 // reduce reduces the position by a quantity.
@@ -137,7 +137,7 @@ func (d positionExit) reduce(quantity exchange.Quantity) {
 			return // repeating a partial sale could sell more than the plan desires: wait for its outcome
 		}
 	}
-	if unread := d.symbol.unread || d.desired.Unread; !spot && quantity < whole && d.book.refusedExit(d.symbol.Key(), !unread) {
+	if unread := d.symbol.unread || d.desired.Unread; !spot && quantity < whole && d.tracker.refusedExit(d.symbol.Key(), !unread) {
 		return // no list shows whether the refused part was executed all the same (exactly-once.md, case 3); the exchange caps the exit of a whole position
 	}
 	if d.exitForProtection() != nil || spot && d.spotStops().releaseForExit(quantity) {

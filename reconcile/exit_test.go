@@ -16,7 +16,7 @@ func stopPassed(t *testing.T) (*desk, string) {
 	t.Helper()
 	d := newDesk(t)
 	d.hold(20)
-	d.book.Symbol(bitcoin).last = d.price("48000")
+	d.tracker.Symbol(bitcoin).last = d.price("48000")
 	urgent := d.one(placement.StopLoss, stopAt2)
 	if urgent.Order.Type != exchange.MarketOrder {
 		t.Fatalf("want an exit at market, have %+v", urgent.Order)
@@ -50,7 +50,7 @@ func TestExitInPlaceOfStopReplacesPartialExit(t *testing.T) {
 	d.hold(20)
 	d.target(15)
 	d.one(placement.Exit, nil) // its quantity is settled, and none of it is in flight
-	d.book.Symbol(bitcoin).last = d.price("48000")
+	d.tracker.Symbol(bitcoin).last = d.price("48000")
 	if urgent := d.one(
 		placement.StopLoss,
 		stopAt2,
@@ -66,7 +66,7 @@ func TestPartialExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	d.hold(20)
 	d.target(15)
 	d.one(placement.Exit, nil) // its quantity is settled, and none of it is in flight
-	d.book.Symbol(bitcoin).last = d.price("48000")
+	d.tracker.Symbol(bitcoin).last = d.price("48000")
 	intents := d.derive(stopAt2)
 	urgent := intents[len(intents)-1]
 	if urgent.Purpose != placement.StopLoss || urgent.Order.Type != exchange.MarketOrder {
@@ -79,7 +79,7 @@ func TestPartialExitWaitsForExitInPlaceOfStop(t *testing.T) {
 		d.now += RepeatMS
 		d.none(nil)
 	}
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: placement.Absent}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: placement.Absent}})
 	if exit := d.one(placement.Exit, nil); exit.Order.Quantity != 5 {
 		t.Errorf("want a reduction of 5 when it has ended, have %+v", exit.Order)
 	}
@@ -93,11 +93,11 @@ func TestRestingExitWaitsForExitInPlaceOfStop(t *testing.T) {
 		Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: d.price("52000"), Quantity: 20}}})
 	id := d.send(d.one(placement.ExitOrder, nil))
 	d.acknowledge(id, 12)
-	d.book.Symbol(bitcoin).last = d.price("48000")
+	d.tracker.Symbol(bitcoin).last = d.price("48000")
 	if cancel := d.one(placement.Cancel, stopAt2); cancel.OrderID != 12 {
 		t.Fatalf("want the resting exit out of the way, have %+v", cancel)
 	}
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: placement.Canceled}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Strategy: "one", Symbol: bitcoin, Body: record.Ended{State: placement.Canceled}})
 	if exit := d.one(placement.StopLoss, stopAt2); exit.Order.Type != exchange.MarketOrder || exit.Order.Quantity != 20 {
 		t.Errorf("want the exit at market alone, have %+v", exit.Order)
 	}
@@ -119,7 +119,7 @@ func TestUnbookedExitDoesNotDelayStop(t *testing.T) {
 	}
 	for _, held := range []exchange.Quantity{20, 10} {
 		d.now += 1_000
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Positions: d.positions(held),
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Positions: d.positions(held),
 			Unread: []exchange.SymbolKey{bitcoin}})
 		stops := 0
 		for _, intent := range d.derive(protects) {
@@ -213,7 +213,7 @@ func partAfterRefusal(t testing.TB, unread bool, held, target, want exchange.Qua
 	d.observe(20, nil)
 	d.target(10)
 	id := d.send(d.one(placement.Exit, nil))
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	d.target(target)
 	snapshot := Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(held), Positions: d.positions(held),
 		ClosedOf: []string{"BTC-USDT"}}
@@ -224,7 +224,7 @@ func partAfterRefusal(t testing.TB, unread bool, held, target, want exchange.Qua
 		d.now += 1_000
 		fetched := snapshot
 		fetched.BeganMS, fetched.EndedMS = d.now, d.now
-		d.book.Observe(&fetched)
+		d.tracker.Observe(&fetched)
 	}
 	reduced := exchange.Quantity(0)
 	for _, intent := range d.derive(nil) {
@@ -271,10 +271,10 @@ func refusedExitReleased(t testing.TB, restarts bool, margin string, laterMS int
 	d.margined(20, exchange.AmountOf(100))
 	d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}})
 	id := d.send(d.one(placement.Exit, nil))
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	if restarts {
 		d.restores()
-		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 	}
 	if d.now += laterMS; laterMS == 0 {
 		d.now += 1_000
@@ -308,15 +308,15 @@ func refusedOpeningAndExits(t testing.TB) {
 	d.hold(20)
 	opening := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
 		Quantity: 5})
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: opening, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: opening, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	for range 40 {
 		d.now += 1_000
 		id := d.places(placement.Exit, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.MarketOrder,
 			Quantity: 10, ReduceOnly: true})
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	}
 	d.restores()
-	if refused := d.book.Refused(); len(refused) != 2 || !refused[0].Opens() {
+	if refused := d.tracker.Refused(); len(refused) != 2 || !refused[0].Opens() {
 		t.Errorf("want the opening and the newest exit remembered, have %d refusals", len(refused))
 	}
 }
@@ -345,7 +345,7 @@ func TestExitOfAPartIsRepeatedUnlessReadsFail(t *testing.T) {
 			d.hold(20)
 			d.want(&strategy.Plan{Target: c.target})
 			if exit := d.one(placement.Exit, nil); c.refused {
-				d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.send(exit), Body: record.Refused{Code: 2999, Reason: "system busy"}})
+				d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.send(exit), Body: record.Refused{Code: 2999, Reason: "system busy"}})
 			}
 			reduced := exchange.Quantity(0)
 			for _, intent := range d.derive(func(w *Desired) { w.Unread = c.unread }) {
@@ -369,10 +369,10 @@ func TestRefusedOpeningDelaysNoPartialExit(t *testing.T) {
 	d.one(placement.Exit, nil) // the target is priced
 	id := d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
 		Quantity: 5})
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	for range 60 {
 		d.now += 1_000
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(20),
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(20),
 			Positions: d.positions(20), Unread: []exchange.SymbolKey{bitcoin}})
 	}
 	if exit := d.one(placement.Exit, nil); exit.Order.Quantity != 10 {

@@ -79,7 +79,7 @@ func exitWithoutMoney(t testing.TB, others exchange.Quantity, unknown, restarts 
 	}
 	w.now += 3_000
 	balances := []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(shown[1])}, {Asset: "USDT", Free: exchange.MustAmount(shown[2])}}
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 		History: exchange.FetchedOf[exchange.Order](nil), Balances: exchange.FetchedOf(balances)})...) // the history is not whole: it confirms no refusal
 	if have := stopped(w.derives(stopped2)); have != want {
 		t.Errorf("want a stop of %d, have %d", want, have)

@@ -44,12 +44,12 @@ func (t *SymbolState) ignore(evidence string, emit func(record.Record)) {
 // openings alongside it (foreign: halt), or an order that may be another botd's; nil for none. Spot has
 // no positions, and the wallet shows the effect of an order: there only an unreadable order, or another
 // botd's, blocks openings.
-func (b *Book) ForeignOpening(symbol *SymbolState) *exchange.Order {
+func (t *Tracker) ForeignOpening(symbol *SymbolState) *exchange.Order {
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
 		opens := symbol.UnreadRow(o) != nil || symbol.Key().Market == exchange.Futures && !o.Reduces()
-		halts := b.foreignPolicy != ForeignAdopt && b.foreignPolicy != ForeignIgnore
-		if b.Resembles(symbol, o) || opens && (halts || symbol.Repeats(o) || b.OfPlan(symbol, o)) {
+		halts := t.foreignPolicy != ForeignAdopt && t.foreignPolicy != ForeignIgnore
+		if t.Resembles(symbol, o) || opens && (halts || symbol.Repeats(o) || t.OfPlan(symbol, o)) {
 			opening := *o
 			return &opening
 		}
@@ -175,18 +175,18 @@ func (p *peer) sellsUnknown(symbol *SymbolState) (sum exchange.Quantity) {
 // noteTaken records that another party has canceled one of botd's spot stops. While another botd may be placing orders, it may be selling the
 // quantity that the stop held: the stop's replacement waits, just as it waits for a stop of that botd. If lists omit ids, the other botd may have
 // moved the stop.
-func (b *Book) noteTaken(p *account.Placement, atMS int64) {
+func (t *Tracker) noteTaken(p *account.Placement, atMS int64) {
 	left := p.Order().Quantity - p.Filled()
 	if p.State() != placement.Canceled || p.Purpose() != placement.StopLoss || p.OrderID() == 0 || p.Order().Market != exchange.Spot || left <= 0 {
 		return
 	}
-	symbol, known := b.Symbol(p.Symbol()), b.delivery(p)
+	symbol, known := t.Symbol(p.Symbol()), t.delivery(p)
 	switch {
-	case b.StandsDown() && b.CancelMS(p.ClientOrderID()) == 0:
+	case t.StandsDown() && t.CancelMS(p.ClientOrderID()) == 0:
 		symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{p.OrderID(), left, atMS})
 		symbol.unlistedFor = persistence{}
-	case !b.StandsDown() && b.omitsIDs() && (known.releasedMS == 0 || known.inferred):
-		b.noteCanceledStop(symbol, left, atMS)
+	case !t.StandsDown() && t.omitsIDs() && (known.releasedMS == 0 || known.inferred):
+		t.noteCanceledStop(symbol, left, atMS)
 	}
 }
 

@@ -38,13 +38,13 @@ func TestUnexplainedDifferenceFollowsPolicy(t *testing.T) {
 			"20 0 5 false; " + differs + "0.005 while another botd may be placing orders"},
 	} {
 		d := newDesk(t)
-		d.book.foreignPolicy = c.policy
+		d.tracker.foreignPolicy = c.policy
 		d.target(20)
 		if c.known != 0 {
-			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: c.known}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: c.known}})
 		}
-		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
+		symbol := d.tracker.Symbol(bitcoin)
 		s := d.shows(symbol, c.shown)
 		if c.with != nil {
 			c.with(d, symbol)
@@ -59,7 +59,7 @@ func TestUnexplainedDifferenceFollowsPolicy(t *testing.T) {
 				why = body.Evidence
 			}
 		}
-		have := fmt.Sprintf("%d %d %d %t; %s", symbol.Known(), symbol.Ignored(), symbol.residual, d.book.Strategy("one").Latch() == 1, why)
+		have := fmt.Sprintf("%d %d %d %t; %s", symbol.Known(), symbol.Ignored(), symbol.residual, d.tracker.Strategy("one").Latch() == 1, why)
 		if have != c.want || why != symbol.Quarantine() && symbol.residualOf != symbol.Known() {
 			t.Errorf("%s: want %s, have %s, of %d", c.name, c.want, have, symbol.residualOf)
 		}
@@ -80,13 +80,13 @@ func TestNewJournalQuarantinesOpenState(t *testing.T) {
 		{"a person's order", 0, "a person's", false, ""}, {"both", -20, elders + "1", true, elders + "1"},
 	} {
 		d := newDesk(t)
-		d.book.foreignPolicy, d.book.instance = ForeignAdopt, "t"
+		d.tracker.foreignPolicy, d.tracker.instance = ForeignAdopt, "t"
 		var rows []exchange.Order
 		if c.row != "" {
 			rows = append(rows, d.order(c.row, 50, exchange.StatusOpen, 10, 0))
 		}
 		d.observe(c.shown, nil, rows...)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		if lost := symbol.Cause() == record.JournalLost; lost != c.want ||
 			(symbol.Quarantine() == reasonLostJournal) != c.want || symbol.UnknownOrder() != c.id {
 			t.Errorf("%s: want it quarantined %t for %q, have %q for %q", c.name, c.want, c.id, symbol.Quarantine(), symbol.UnknownOrder())
@@ -103,16 +103,17 @@ func TestHistoryOrderUnknownToJournal(t *testing.T) {
 	for id, want := range map[string]string{"bt-7-1": "bt-7-1", "bt-1-9": "bt-1-9", "bt-1-0": "", "a person's": "", "bu-7-1": "", "bt-seven": "", "": ""} {
 		w := explains(t, 10, 0)
 		row := anothers(id, 50, exchange.Buy, exchange.MarketOrder, 7, 7, 1)
-		w.book.survey(&Snapshot{Newest: []exchange.Order{row}}).orderRows().observeNewest()
-		if have := w.book.Symbol(coin).unknownEnded; have != want {
+		w.tracker.survey(&Snapshot{Newest: []exchange.Order{row}}).orderRows().observeNewest()
+		if have := w.tracker.Symbol(coin).unknownEnded; have != want {
 			t.Errorf("%q: want %q, have %q", id, want, have)
 		}
 	}
 	for id, want := range map[int64]bool{8: true, 50: false} { // a row of botd's own that shows no id
 		w := explains(t, 10, 0)
 		w.buysUnder(8, 10)
-		w.book.survey(&Snapshot{Newest: []exchange.Order{{ID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy}}}).orderRows().observeNewest()
-		if w.book.idsLeftOut != want {
+		w.tracker.survey(&Snapshot{Newest: []exchange.Order{{ID: id, Market: exchange.Spot, Symbol: "BTC-USDT",
+			Side: exchange.Buy}}}).orderRows().observeNewest()
+		if w.tracker.idsLeftOut != want {
 			t.Errorf("order %d without an id: want it known that lists leave them out %t", id, want)
 		}
 	}
@@ -122,14 +123,14 @@ func TestHistoryOrderUnknownToJournal(t *testing.T) {
 func TestSalesOfAnotherJournalAreNotRepeatedForL(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	reads := func(want exchange.Quantity, rows ...exchange.Order) {
 		t.Helper()
 		s := w.reads(1_010, 0, rows...)
 		s.peerOrders().noteUnlisted(symbol, rows)
 		symbol.foreign = rows
 		s.peerOrders().forgetUnlisted(symbol)
-		if have := w.book.sellsUnknown(symbol); have != want {
+		if have := w.tracker.sellsUnknown(symbol); have != want {
 			t.Errorf("want %d, have %d", want, have)
 		}
 		w.now += 600
@@ -146,7 +147,7 @@ func TestSalesOfAnotherJournalAreNotRepeatedForL(t *testing.T) {
 	reads(7)
 	s := w.reads(1_010, 0)
 	s.fetched.Balances = exchange.Fetched[exchange.Balance]{}
-	if s.peerOrders().forgetUnlisted(symbol); w.book.sellsUnknown(symbol) != 7 {
+	if s.peerOrders().forgetUnlisted(symbol); w.tracker.sellsUnknown(symbol) != 7 {
 		t.Error("want nothing concluded without a wallet")
 	}
 	reads(0)
@@ -196,9 +197,9 @@ func TestUnclaimedRowCountsForUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	for _, filled := range []exchange.Quantity{0, 1, 10} {
 		w := explains(t, 10, 0)
-		w.book.idsLeftOut = true
-		p := w.book.Placement(w.buysUnder(0, 10).ClientOrderID)
-		if have := w.reads(1_010, 0).book.unclaimedRows().boughtBy(&exchange.Order{ID: 70, Filled: filled}, p, w.book.Symbol(coin)); have != filled {
+		w.tracker.idsLeftOut = true
+		p := w.tracker.Placement(w.buysUnder(0, 10).ClientOrderID)
+		if have := w.reads(1_010, 0).tracker.unclaimedRows().boughtBy(&exchange.Order{ID: 70, Filled: filled}, p, w.tracker.Symbol(coin)); have != filled {
 			t.Errorf("want %d, have %d", filled, have)
 		}
 	}
@@ -220,7 +221,7 @@ func TestUnreadableRowFill(t *testing.T) {
 		w := explains(t, 10, 0)
 		o := w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: c.quantity})
 		s := w.reads(1_010, 0)
-		s.orderRows().unreadOwn(w.book.Placement(o.ClientOrderID), &UnreadOrder{Market: exchange.Spot, Open: true,
+		s.orderRows().unreadOwn(w.tracker.Placement(o.ClientOrderID), &UnreadOrder{Market: exchange.Spot, Open: true,
 			Row: exchange.UnreadableRow{ID: 8, FilledRead: true, Filled: c.filled}})
 		fills := 0
 		for _, r := range s.records {
@@ -228,7 +229,7 @@ func TestUnreadableRowFill(t *testing.T) {
 				fills++
 			}
 		}
-		if ends := w.book.Placement(o.ClientOrderID) == nil; ends != c.ends || fills != c.fills {
+		if ends := w.tracker.Placement(o.ClientOrderID) == nil; ends != c.ends || fills != c.fills {
 			t.Errorf("%s: want it ended %t, with %d fills, have %t, %d", c.name, c.ends, c.fills, ends, fills)
 		}
 	}
@@ -239,7 +240,7 @@ func TestReadNamesNewInstruments(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
 	reads := func() int {
-		reading, whole := w.book.Readings().Spot(w.reads(1_010, 0).fetched)
+		reading, whole := w.tracker.Readings().Spot(w.reads(1_010, 0).fetched)
 		if !whole {
 			t.Fatal("want the wallet read")
 		}
@@ -247,7 +248,7 @@ func TestReadNamesNewInstruments(t *testing.T) {
 		return len(reading.Instruments)
 	}
 	first, again := reads(), reads()
-	w.book.Symbol(coin).rules.QuantityScale++
+	w.tracker.Symbol(coin).rules.QuantityScale++
 	changed := reads()
 	if first != 1 || again != 0 || changed != 1 {
 		t.Errorf("want it named at first, and when it has changed, have %d, %d, %d", first, again, changed)

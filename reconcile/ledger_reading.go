@@ -11,8 +11,8 @@ import (
 // Readings reads a snapshot's answers for the ledger. It changes nothing.
 type Readings struct{ account *tracked }
 
-// Readings returns the book's view for the ledger.
-func (b *Book) Readings() Readings { return Readings{&b.tracked} }
+// Readings returns the tracker's view for the ledger.
+func (t *Tracker) Readings() Readings { return Readings{&t.tracked} }
 
 // Futures returns a snapshot's reading of the futures wallet, and false if it is incomplete.
 func (v Readings) Futures(s *Snapshot) (ledger.Reading, bool) {
@@ -76,7 +76,7 @@ func (v Readings) Position(p *exchange.Position) ledger.Position {
 	return read
 }
 
-// Spot returns a snapshot's reading of the spot wallet: the assets of the book's symbols. It returns
+// Spot returns a snapshot's reading of the spot wallet: the assets of the tracker's symbols. It returns
 // false if the wallet was not read completely, or if the rules of no spot symbol are known.
 func (v Readings) Spot(s *Snapshot) (ledger.Reading, bool) {
 	if !s.Balances.Done() || s.UnreadAssets {

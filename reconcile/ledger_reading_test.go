@@ -32,7 +32,7 @@ func TestSnapshotOfFuturesWallet(t *testing.T) {
 			{ID: 9, Symbol: "NEW-USDT", EntryPrice: exchange.AmountOf(2), FromMS: 1_000},
 		}, Instruments: []ledger.Instrument{{Symbol: bitcoin, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"),
 			Grid: exchange.MustAmount("0.00000000001"), Step: exchange.MustAmount("0.001")}}}
-	if have, all := d.book.Readings().Futures(whole()); !all || !reflect.DeepEqual(have, want) {
+	if have, all := d.tracker.Readings().Futures(whole()); !all || !reflect.DeepEqual(have, want) {
 		t.Errorf("want\n%+v, have\n%+v, %t", want, have, all)
 	}
 	for name, lacks := range map[string]func(*Snapshot){
@@ -42,11 +42,12 @@ func TestSnapshotOfFuturesWallet(t *testing.T) {
 	} {
 		s := whole()
 		lacks(s)
-		if have, all := d.book.Readings().Futures(s); all || !reflect.DeepEqual(have, ledger.Reading{}) {
+		if have, all := d.tracker.Readings().Futures(s); all || !reflect.DeepEqual(have, ledger.Reading{}) {
 			t.Errorf("without %s: want nothing, have %+v, %t", name, have, all)
 		}
 	}
-	ended := d.book.Readings().Position(&exchange.Position{ID: 3, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 100, Status: exchange.PositionLiquidated,
+	ended := d.tracker.Readings().Position(&exchange.Position{ID: 3, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 100,
+		Status:     exchange.PositionLiquidated,
 		ClosePrice: exchange.AmountOf(40_000), CreatedMS: 1, UpdatedMS: 9})
 	if wants := (ledger.Position{ID: 3, Symbol: "BTC-USDT", Opened: exchange.MustAmount("0.1"), Close: exchange.AmountOf(40_000), Liquidated: true, FromMS: 1,
 		UntilMS: 9}); ended != wants {
@@ -54,13 +55,13 @@ func TestSnapshotOfFuturesWallet(t *testing.T) {
 	}
 }
 
-// The snapshot shows the assets of the book's symbols, each once, including frozen amounts.
+// The snapshot shows the assets of the tracker's symbols, each once, including frozen amounts.
 func TestSnapshotOfSpotWallet(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	wallet := exchange.FetchedOf([]exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(70), Frozen: exchange.AmountOf(30)},
 		{Asset: "DOGE", Free: exchange.AmountOf(5)}, {Asset: "ETH", Free: exchange.AmountOf(2)}})
-	if have, all := d.book.Readings().Spot(&Snapshot{EndedMS: 5, Balances: wallet}); all || len(have.Wallet) != 0 {
+	if have, all := d.tracker.Readings().Spot(&Snapshot{EndedMS: 5, Balances: wallet}); all || len(have.Wallet) != 0 {
 		t.Errorf("no symbol on spot: want nothing, have %+v, %t", have, all)
 	}
 	for _, base := range []string{"SOL", "ETH", "BTC"} {
@@ -70,29 +71,29 @@ func TestSnapshotOfSpotWallet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if symbol := d.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: rules.Name}); base != "BTC" { // whose rules were not read
+		if symbol := d.tracker.Track(exchange.SymbolKey{Market: exchange.Spot, Name: rules.Name}); base != "BTC" { // whose rules were not read
 			symbol.rules = rules
 		}
 	}
 	want := []ledger.Asset{{Name: "ETH", Amount: exchange.AmountOf(2)}, {Name: "SOL"}, {Name: "USDT", Amount: exchange.AmountOf(100)}}
-	have, all := d.book.Readings().Spot(&Snapshot{EndedMS: 5, Balances: wallet})
+	have, all := d.tracker.Readings().Spot(&Snapshot{EndedMS: 5, Balances: wallet})
 	if !all || have.AtMS != 5 || have.Market != exchange.Spot || !slices.Equal(have.Wallet, want) || len(have.Instruments) != 2 {
 		t.Errorf("want %+v and two instruments, have %+v, %t", want, have, all)
 	}
 	for name, s := range map[string]*Snapshot{"the wallet": {EndedMS: 5}, "one asset": {EndedMS: 5, Balances: wallet, UnreadAssets: true}} {
-		if have, all := d.book.Readings().Spot(s); all || len(have.Wallet) != 0 {
+		if have, all := d.tracker.Readings().Spot(s); all || len(have.Wallet) != 0 {
 			t.Errorf("without %s: want nothing, have %+v, %t", name, have, all)
 		}
 	}
 	trade := &exchange.UserTrade{ID: 4, OrderID: 5, Symbol: "ETH-USDT", Price: 2_000e8, Quantity: 150, Fee: exchange.MustAmount("0.001"), FeeAsset: "ETH"}
-	read, known := d.book.Readings().Trade(trade)
+	read, known := d.tracker.Readings().Trade(trade)
 	if wants := (ledger.Trade{ID: 4, OrderID: 5, Price: exchange.AmountOf(2_000), Quantity: exchange.MustAmount("1.5"), Fee: exchange.MustAmount("0.001"),
 		FeeAsset: "ETH"}); !known || read != wants {
 		t.Errorf("want %+v, have %+v, %t", wants, read, known)
 	}
 	for _, name := range []string{"BTC-USDT", "NEW-USDT"} {
 		trade.Symbol = name
-		if read, known := d.book.Readings().Trade(trade); known {
+		if read, known := d.tracker.Readings().Trade(trade); known {
 			t.Errorf("%s, whose rules are not known: want nothing read, have %+v", name, read)
 		}
 	}

@@ -254,7 +254,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"accepted_sale_refused":         func(t testing.TB) { saleAndRefusedStop(t, "1.005", "10250", 5) },
 		"outlived_trusted":              func(t testing.TB) { readByID(t, 0, 0, false, wholeStop, true) },
 		"purchase_unmarked":             markedPurchases,
-		"beside_an_unnamed_peers_order": func(t testing.TB) { openingOfAPlan(t, func(*Book, *exchange.Order) {}, true) },
+		"beside_an_unnamed_peers_order": func(t testing.TB) { openingOfAPlan(t, func(*Tracker, *exchange.Order) {}, true) },
 		"unnamed_peers_sell_together":   unnamedPeersYield,
 		"peers_stop_sells_own":          func(t testing.TB) { passedStandingDown(t, passedStop{peers: 7, bought: 7, sold: 10}) },
 		"passed_leaves_peers":           func(t testing.TB) { passedStandingDown(t, passedStop{own: 10, bought: 7, stopped: 7, at: 47_000e8}) },

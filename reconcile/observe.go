@@ -12,10 +12,10 @@ import (
 
 // Observe advances every placement and position by the fetched answers. The returned records are
 // already applied, in order, and must be journalled.
-func (b *Book) Observe(fetched *Snapshot) []record.Record {
-	s := b.survey(fetched)
-	b.observedAccount.beginRead(fetched)
-	newborn := b.New()
+func (t *Tracker) Observe(fetched *Snapshot) []record.Record {
+	s := t.survey(fetched)
+	t.observedAccount.beginRead(fetched)
+	newborn := t.New()
 	rows := s.orderRows()
 	rows.collectNeverListed()
 	rows.nameRows()
@@ -32,15 +32,15 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	for _, answer := range fetched.ByID {
 		rows.observeByID(answer)
 	}
-	b.observedAccount.note(fetched)
+	t.observedAccount.note(fetched)
 	if s.marginAgrees() {
-		b.marginAgreeMS = fetched.EndedMS
+		t.marginAgreeMS = fetched.EndedMS
 	}
 	if fetched.Account != nil && fetched.Positions.Done() {
-		b.marginUnlisted = s.marginUnlisted()
+		t.marginUnlisted = s.marginUnlisted()
 	}
 	rows.keepNeverListed()
-	for symbol := range b.Symbols() {
+	for symbol := range t.Symbols() {
 		if fetched.Account != nil {
 			symbol.markedAt = symbol.Price()
 		}
@@ -52,7 +52,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 		if !listed && !newborn {
 			s.peerOrders().guardFirstRead(symbol)
 		}
-		settle := b.Settle()
+		settle := t.Settle()
 		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
 	}
 	s.refusalChecks().confirmRefused()
@@ -60,7 +60,7 @@ func (b *Book) Observe(fetched *Snapshot) []record.Record {
 	if newborn {
 		s.peerOrders().guardLost()
 	}
-	for symbol := range b.Symbols() {
+	for symbol := range t.Symbols() {
 		symbol.onlyOpeningsPending = symbol.settled || fetched.awaitsAnswer(symbol)
 	}
 	s.noteUnconfirmed()
@@ -88,8 +88,8 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 	if !list.Done() {
 		return
 	}
-	orders, stale := list.Items(), s.book.stale
-	matched := slices.Grow(s.book.matched[:0], len(orders))
+	orders, stale := list.Items(), s.tracker.stale
+	matched := slices.Grow(s.tracker.matched[:0], len(orders))
 	next := 0 // both lists are sorted oldest first: usually the next placement matches the next order
 	for i := range orders {
 		order := &orders[i]
@@ -99,7 +99,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 			s.observeOpen(p, order)
 		}
 	}
-	for symbol := range s.book.Symbols() {
+	for symbol := range s.tracker.Symbols() {
 		if symbol.Key().Market == market {
 			s.peers.noteUnlisted(symbol, orders)
 			symbol.foreign, symbol.leftToOwner = append(symbol.foreign[:0], s.omittedForeign(symbol)...), symbol.leftToOwner[:0]
@@ -109,27 +109,27 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 		order := &orders[i]
 		switch {
 		case matched[i] != nil && !matched[i].State().Final(): // live and unchanged
-		case s.book.match(order) != nil:
-		case s.book.endedBefore(order): // in a stale list that omits client order ids
-			s.book.stale++
+		case s.tracker.match(order) != nil:
+		case s.tracker.endedBefore(order): // in a stale list that omits client order ids
+			s.tracker.stale++
 			s.noteEndedShown(order)
-		case s.book.leftToOwner(order):
-			symbol := s.book.Track(order.Key())
+		case s.tracker.leftToOwner(order):
+			symbol := s.tracker.Track(order.Key())
 			symbol.leftToOwner = append(symbol.leftToOwner, *order)
-		case s.book.Known(order.ClientOrderID):
+		case s.tracker.Known(order.ClientOrderID):
 			s.observeDuplicate(order)
 		default:
-			symbol := s.book.Track(order.Key())
+			symbol := s.tracker.Track(order.Key())
 			symbol.foreign = append(symbol.foreign, *order)
 		}
 	}
-	if s.book.stale != stale {
+	if s.tracker.stale != stale {
 		*s.old = append(*s.old, market)
 	}
 	if market == exchange.Futures {
-		s.book.unnamedPeer.futuresIDs.note(orders, matched)
+		s.tracker.unnamedPeer.futuresIDs.note(orders, matched)
 	}
-	for symbol := range s.book.Symbols() {
+	for symbol := range s.tracker.Symbols() {
 		if symbol.Key().Market == market {
 			symbol.noteRepeated(orders, matched)
 			s.forgetUnshown(symbol, orders)
@@ -137,13 +137,13 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 	}
 	s.peers.notePeerOrders(orders)
 	clear(matched) // do not retain ended placements
-	s.book.matched = matched
+	s.tracker.matched = matched
 }
 
 // observeOpen applies an order in an open list. A partly filled sale of an uncertain purchase's
 // result stays open; its fill is booked once the purchase is decided.
 func (s orderRows) observeOpen(p *account.Placement, order *exchange.Order) {
-	if order.Market == exchange.Spot && s.book.precedesPurchase(p, order.Filled) {
+	if order.Market == exchange.Spot && s.tracker.precedesPurchase(p, order.Filled) {
 		unfilled := *order
 		unfilled.Filled = p.Filled()
 		order = &unfilled
@@ -180,14 +180,14 @@ func (t *tracked) namesAnother(order *exchange.Order, p *account.Placement) bool
 // matchFrom is match with a hint: it first tries the three live placements from index next on and, if one
 // of them matches, moves next behind it.
 func (s orderRows) matchFrom(next *int, order *exchange.Order) *account.Placement {
-	for at := *next; at < min(*next+3, s.book.LiveCount()); at++ {
-		p := s.book.LiveAt(at)
-		if p.OrderID() == order.ID && p.Side() == order.Side && p.Symbol() == order.Key() && !s.book.namesAnother(order, p) {
+	for at := *next; at < min(*next+3, s.tracker.LiveCount()); at++ {
+		p := s.tracker.LiveAt(at)
+		if p.OrderID() == order.ID && p.Side() == order.Side && p.Symbol() == order.Key() && !s.tracker.namesAnother(order, p) {
 			*next = at + 1
 			return p
 		}
 	}
-	return s.book.match(order)
+	return s.tracker.match(order)
 }
 
 // leftToOwner reports whether a person left the order to whoever placed it.
@@ -214,11 +214,11 @@ func hasOlder(orders []exchange.Order, order *exchange.Order) bool {
 
 // observeByID applies the answer to a read by id.
 func (s orderRows) observeByID(answer OrderByID) {
-	p := s.book.withOrderID(exchange.Futures, answer.OrderID)
+	p := s.tracker.withOrderID(exchange.Futures, answer.OrderID)
 	if p == nil {
 		return
 	}
-	if answer.Known && s.book.match(&answer.Order) == p {
+	if answer.Known && s.tracker.match(&answer.Order) == p {
 		s.observeOrder(p, &answer.Order)
 		return
 	}
@@ -231,7 +231,7 @@ func (s orderRows) observeByID(answer OrderByID) {
 // a stale replica (exactly-once.md, case 13).
 func (s orderRows) observeOrder(p *account.Placement, order *exchange.Order) {
 	if order.Filled < p.Filled() {
-		s.book.stale++
+		s.tracker.stale++
 	}
 	filled := max(order.Filled, p.Filled())
 	if !order.Status.Final() {
@@ -243,7 +243,7 @@ func (s orderRows) observeOrder(p *account.Placement, order *exchange.Order) {
 	switch {
 	case order.Status.Final():
 		if order.Status != exchange.StatusFilled {
-			s.noteEndedWithPosition(p, s.book.readEndedMS)
+			s.noteEndedWithPosition(p, s.tracker.readEndedMS)
 		}
 		s.emit(
 			p.About(
@@ -324,12 +324,12 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	if symbol.Key().Market == exchange.Spot {
 		s.peers.noteReplacements(symbol)
 		s.peers.forgetUnlisted(symbol)
-		lags, held := s.book.walletLags(symbol), symbol.position
+		lags, held := s.tracker.walletLags(symbol), symbol.position
 		s.wallet.observeWallet(symbol)
 		if held == 0 && symbol.position != 0 {
 			symbol.spot.heldMS = s.fetched.EndedMS
 		}
-		symbol.spot.lag.note(s.evidence, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.book.WalletConclusive(symbol)))
+		symbol.spot.lag.note(s.evidence, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.tracker.WalletConclusive(symbol)))
 		return
 	}
 	if !s.fetched.Positions.Done() {
@@ -344,20 +344,20 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	}
 	s.measureResidual(symbol)
 	s.seekWitness(symbol)
-	switch unknown := s.book.unknownOn(symbol.Key()); {
+	switch unknown := s.tracker.unknownOn(symbol.Key()); {
 	case len(unknown) > 0:
 		s.uncertain.decideUnknown(symbol, unknown)
 		s.adoptReduced(symbol, symbol.Opened())
 		s.measureResidual(symbol)
 		s.seekWitness(symbol)
 	case symbol.Unwitnessed(): // a single list never settles a symbol
-	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.residualFor.exceeds(s.book.Settle().StalenessMS):
+	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.residualFor.exceeds(s.tracker.Settle().StalenessMS):
 		s.foreign(symbol)
 	case symbol.residual == 0 && symbol.exceedsPosition():
 		symbol.ignore("botd's part is the netted position minus the foreign part", s.emit)
 	}
 	s.contradict(symbol)
-	symbol.settled = symbol.residual == 0 && !s.book.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
+	symbol.settled = symbol.residual == 0 && !s.tracker.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
 }
 
 // readPosition reads the symbol's position from the list. It returns false if the position changed during a
@@ -365,7 +365,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 func (s positionComparison) readPosition(symbol *SymbolState) bool {
 	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
 	if count > 1 { // a list combined from replicas may show both an ended position and the next one; if this persists, it violates the contract (case 38)
-		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.book.Settle().StalenessMS) {
+		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.tracker.Settle().StalenessMS) {
 			s.quarantine(symbol, "the exchange shows two positions on one symbol")
 		}
 		symbol.selectPosition(s.fetched.Positions.Items())
@@ -389,10 +389,10 @@ func (s positionComparison) readPosition(symbol *SymbolState) bool {
 		s.quarantine(symbol, "the position changed its side without an order of botd's") // case 38
 	}
 	if now.ID != symbol.positionID || now.Signed() != symbol.AtVenue() {
-		s.book.changes++
+		s.tracker.changes++
 		symbol.markedAt = symbol.Price()
 	}
-	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.book.opens(symbol.Key()) {
+	if now.ID != 0 && !slices.Contains(symbol.seen, now.ID) && s.tracker.opens(symbol.Key()) {
 		symbol.futuresEvidence.unbooked = now.ID
 	}
 	symbol.noteSeen(now.ID)
@@ -424,14 +424,14 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
-	case known != symbol.residualOf || s.book.anyOutcomeUnknown(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
+	case known != symbol.residualOf || s.tracker.anyOutcomeUnknown(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
 		symbol.residualFor.restart(s.fetched)
 		symbol.measuredResidual = residual
 	case residual == 0:
 		if symbol.residual != 0 {
 			symbol.agrees.reset()
 		}
-		if symbol.agrees.extend(s.fetched); symbol.measuredResidual == 0 || symbol.agrees.exceeds(s.book.Settle().StalenessMS) {
+		if symbol.agrees.extend(s.fetched); symbol.measuredResidual == 0 || symbol.agrees.exceeds(s.tracker.Settle().StalenessMS) {
 			symbol.residualFor.restart(s.fetched)
 			symbol.measuredResidual = 0
 		}
@@ -449,16 +449,16 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 
 // noteOpenAgain records that a list not older than the release shows the order as open.
 func (s orderRows) noteOpenAgain(p *account.Placement) {
-	s.book.noteOmitted(p.ClientOrderID(), 0)
-	if s.book.readBeganMS > s.book.delivery(p).releasedMS+s.book.Settle().StalenessMS && !canceledBefore(s.book, p) {
-		s.book.holdAgain(p.ClientOrderID())
+	s.tracker.noteOmitted(p.ClientOrderID(), 0)
+	if s.tracker.readBeganMS > s.tracker.delivery(p).releasedMS+s.tracker.Settle().StalenessMS && !canceledBefore(s.tracker, p) {
+		s.tracker.holdAgain(p.ClientOrderID())
 	}
 }
 
 // noteEndedWithPosition records that a closePosition order ended without botd's action: the
 // exchange ends such orders with the position.
 func (s orderRows) noteEndedWithPosition(p *account.Placement, atMS int64) {
-	if t := &s.book.Symbol(p.Symbol()).futuresEvidence; p.Order().ClosePosition && s.book.CancelMS(p.ClientOrderID()) == 0 {
+	if t := &s.tracker.Symbol(p.Symbol()).futuresEvidence; p.Order().ClosePosition && s.tracker.CancelMS(p.ClientOrderID()) == 0 {
 		t.sweptMS, t.sweptOf = atMS, max(t.sweptOf, p.SentMS())
 	}
 }

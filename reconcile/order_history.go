@@ -18,7 +18,7 @@ func (s orderRows) observeHistory() {
 	s.peers.noteUnknownEnded(s.fetched.History.Items())
 	s.observeEnded(exchange.Sell)
 	for i := range s.fetched.History.Items() {
-		if order := &s.fetched.History.Items()[i]; s.book.match(order) == nil {
+		if order := &s.fetched.History.Items()[i]; s.tracker.match(order) == nil {
 			s.observeExtra(order)
 		}
 	}
@@ -26,8 +26,8 @@ func (s orderRows) observeHistory() {
 	if !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
 		return
 	}
-	for _, p := range slices.Collect(s.book.Live()) {
-		if p.Symbol().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.book.Settle()) || s.fetched.isUnread(p.Symbol()) {
+	for _, p := range slices.Collect(s.tracker.Live()) {
+		if p.Symbol().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.tracker.Settle()) || s.fetched.isUnread(p.Symbol()) {
 			continue
 		}
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
@@ -53,13 +53,13 @@ func (s orderRows) observeEnded(side exchange.Side) {
 	}
 	for i := range s.fetched.History.Items() {
 		order := &s.fetched.History.Items()[i]
-		if p := s.book.match(order); p != nil && order.Side == side && !s.book.precedesPurchase(p, order.Filled) {
+		if p := s.tracker.match(order); p != nil && order.Side == side && !s.tracker.precedesPurchase(p, order.Filled) {
 			s.observeOrder(p, order)
 		}
 	}
 	for _, traded := range s.fetched.Trades {
-		p := s.book.withOrderID(exchange.Spot, traded.OrderID)
-		if p != nil && p.Order().Side == side && traded.Filled > p.Filled() && !s.book.precedesPurchase(p, traded.Filled) {
+		p := s.tracker.withOrderID(exchange.Spot, traded.OrderID)
+		if p != nil && p.Order().Side == side && traded.Filled > p.Filled() && !s.tracker.precedesPurchase(p, traded.Filled) {
 			s.emit(p.About(record.Fill{OrderID: p.OrderID(), Filled: traded.Filled, Price: traded.Price}))
 		}
 	}
@@ -81,12 +81,12 @@ func (t *tracked) precedesPurchase(p *account.Placement, filled exchange.Quantit
 // observeLost handles an acknowledged order that the exchange does not know after the fence: its effect
 // is unknown and needs manual resolution (case 12).
 func (s orderRows) observeLost(p *account.Placement) {
-	if s.fetched.BeganMS < p.Fence(s.book.Settle()) || p.State() == placement.Uncertain {
+	if s.fetched.BeganMS < p.Fence(s.tracker.Settle()) || p.State() == placement.Uncertain {
 		return
 	}
 	why := "acknowledged order " + p.ClientOrderID() + " is not known to the exchange"
 	s.emit(p.About(record.Unknown{Reason: why}))
-	s.quarantine(s.book.Symbol(p.Symbol()), why)
+	s.quarantine(s.tracker.Symbol(p.Symbol()), why)
 }
 
 // observeNewest handles the first read of a spot symbol's history since the start. There a position
@@ -101,22 +101,22 @@ func (s orderRows) observeNewest() {
 // placement was refused: the exchange executed it despite its refusal, or twice. Its fill counts as
 // botd's, is protected and limited as such, and needs manual resolution.
 func (s orderRows) observeExtra(order *exchange.Order) {
-	order = s.book.unclaimedRows().repetition(order)
-	_, ended := s.book.Ended(order.ClientOrderID)
-	live := s.book.Placement(order.ClientOrderID)
+	order = s.tracker.unclaimedRows().repetition(order)
+	_, ended := s.tracker.Ended(order.ClientOrderID)
+	live := s.tracker.Placement(order.ClientOrderID)
 	if s.misnamed(live, order) {
 		s.observeOrder(live, order)
 		return
 	}
 	claimed := live != nil && (live.OrderID() == 0 || live.OrderID() == order.ID)
-	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.book.leftToOwner(order) {
+	if order.ClientOrderID == "" || order.Filled == 0 || claimed || !ended && live == nil || s.tracker.leftToOwner(order) {
 		return
 	}
-	if _, _, known := s.book.EndedAs(order.Key(), order.ID); known || s.book.Known(duplicateID(order)) {
+	if _, _, known := s.tracker.EndedAs(order.Key(), order.ID); known || s.tracker.Known(duplicateID(order)) {
 		return
 	}
 	s.observeDuplicate(order)
-	s.quarantineFor(s.book.Track(order.Key()), record.ExecutedBeyond,
+	s.quarantineFor(s.tracker.Track(order.Key()), record.ExecutedBeyond,
 		"the exchange executed "+order.ClientOrderID+" although it was refused or had already been executed: order "+duplicateID(order))
 }
 
@@ -126,9 +126,9 @@ func (s orderRows) noteIDs(orders []exchange.Order) {
 	for i := range orders {
 		switch o := &orders[i]; {
 		case o.ClientOrderID != "":
-			s.book.idsShown = true
-		case !s.book.idsLeftOut && s.book.claimed(o):
-			s.book.idsLeftOut = true
+			s.tracker.idsShown = true
+		case !s.tracker.idsLeftOut && s.tracker.claimed(o):
+			s.tracker.idsLeftOut = true
 		}
 	}
 }
@@ -140,37 +140,37 @@ func (s orderRows) noteIDs(orders []exchange.Order) {
 // exist.
 func (s orderRows) observeDuplicate(order *exchange.Order) {
 	id := order.ClientOrderID
-	if p := s.book.Placement(id); s.misnamed(p, order) {
+	if p := s.tracker.Placement(id); s.misnamed(p, order) {
 		s.observeOrder(p, order)
 		return
 	}
-	if e, found := s.book.Ended(duplicateID(order)); found && !e.Absent {
-		s.book.stale++
+	if e, found := s.tracker.Ended(duplicateID(order)); found && !e.Absent {
+		s.tracker.stale++
 		s.noteEndedShown(order)
 		return
 	}
-	e, ended := s.book.Ended(id)
+	e, ended := s.tracker.Ended(id)
 	strategy := e.Strategy
-	if p := s.book.Placement(id); p != nil {
+	if p := s.tracker.Placement(id); p != nil {
 		strategy, ended = p.Strategy(), false
 	}
 	if ended && e.OrderID == order.ID && !e.Absent {
-		s.book.stale++
+		s.tracker.stale++
 		s.noteEndedShown(order)
 		return
 	}
-	body := record.Found{Purpose: s.book.purposeOf(id), Duplicate: true, Evidence: "a second order with client order id " + id}
+	body := record.Found{Purpose: s.tracker.purposeOf(id), Duplicate: true, Evidence: "a second order with client order id " + id}
 	if ended && (e.OrderID == 0 || e.Absent) {
 		body.Filled, body.Evidence = min(e.Filled, order.Filled), "order "+id+" is open on the exchange although it was considered ended"
 	}
 	if stop := body.Purpose == placement.StopLoss || order.ClosePosition; ended && e.OrderID == 0 && !e.Absent && stop {
 		body.Duplicate = false // it was refused but exists
 	}
-	if p := s.book.Placement(id); p != nil && p.Order().Market == exchange.Spot && body.Purpose == placement.StopLoss && order.ID < p.OrderID() {
+	if p := s.tracker.Placement(id); p != nil && p.Order().Market == exchange.Spot && body.Purpose == placement.StopLoss && order.ID < p.OrderID() {
 		body.Duplicate = false // the other order is the newer one
 	}
 	s.emit(found(order, strategy, duplicateID(order), body))
-	s.observeOrder(s.book.Placement(duplicateID(order)), order)
+	s.observeOrder(s.tracker.Placement(duplicateID(order)), order)
 }
 
 // misnamed reports whether a row under a placement's client order id is its order although the answer to the placement gave another order id: no
@@ -180,7 +180,7 @@ func (s orderRows) misnamed(p *account.Placement, order *exchange.Order) bool {
 		return false
 	}
 	acknowledged := func(o exchange.Order) bool {
-		return o.ID == p.OrderID() && o.Key() == order.Key() && !s.book.namesAnother(&o, p)
+		return o.ID == p.OrderID() && o.Key() == order.Key() && !s.tracker.namesAnother(&o, p)
 	}
 	for _, list := range []*exchange.Fetched[exchange.Order]{&s.fetched.FuturesOrders, &s.fetched.SpotOrders, &s.fetched.History} {
 		if list.Done() && slices.ContainsFunc(list.Items(), acknowledged) {

@@ -24,7 +24,7 @@ func (s orderRows) nameRows() {
 	}
 	for _, list := range lists {
 		if list.Done() {
-			*list = exchange.FetchedOf(s.book.unclaimedRows().named(list.Items()))
+			*list = exchange.FetchedOf(s.tracker.unclaimedRows().named(list.Items()))
 		}
 	}
 	s.fetched.Newest = newest.Items()
@@ -34,11 +34,11 @@ func (s orderRows) nameRows() {
 // later list may omit the ids.
 func (s orderRows) noteNames(list exchange.Fetched[exchange.Order]) {
 	for i := 0; list.Done() && i < len(list.Items()); i++ {
-		if o := &list.Items()[i]; s.book.prefixed(o.ClientOrderID) && !s.book.Known(o.ClientOrderID) {
-			if s.book.names == nil || len(s.book.names) >= maxNames {
-				s.book.names = map[int64]string{}
+		if o := &list.Items()[i]; s.tracker.prefixed(o.ClientOrderID) && !s.tracker.Known(o.ClientOrderID) {
+			if s.tracker.names == nil || len(s.tracker.names) >= maxNames {
+				s.tracker.names = map[int64]string{}
 			}
-			s.book.names[o.ID] = o.ClientOrderID
+			s.tracker.names[o.ID] = o.ClientOrderID
 		}
 	}
 }
@@ -53,8 +53,8 @@ type unclaimedRows struct {
 	peer     *peer
 }
 
-func (b *Book) unclaimedRows() unclaimedRows {
-	return unclaimedRows{&b.tracked, &b.observedAccount, &b.refusals, &b.spotEnded, &b.peer}
+func (t *Tracker) unclaimedRows() unclaimedRows {
+	return unclaimedRows{&t.tracked, &t.observedAccount, &t.refusals, &t.spotEnded, &t.peer}
 }
 
 // named returns the rows of a list with all client order ids that are known for them: by order id, otherwise by equality with an order of botd's.

@@ -61,7 +61,7 @@ func stopWithoutAnID(t testing.TB, change func(*exchange.Order), found bool) {
 	w.now += 3_000
 	fetched := []exchange.Order{stop}
 	w.shows("1", "0.01", fetched...)
-	if have := w.book.Placement(id).OrderID() == 8; have != found {
+	if have := w.tracker.Placement(id).OrderID() == 8; have != found {
 		t.Errorf("want order 8 to be it %t, have %t", found, have)
 	}
 	if fetched[0].ClientOrderID != stop.ClientOrderID {
@@ -125,13 +125,13 @@ func recognizedLate(t testing.TB, purpose placement.Purpose, order exchange.NewO
 	sale = unnamed(sale)
 	change(&sale)
 	w.now += 1_000
-	if w.sees("1.01", "0", nil); len(w.book.Refused()) != 0 {
-		t.Fatalf("want the refusal confirmed, have %+v", w.book.Refused())
+	if w.sees("1.01", "0", nil); len(w.tracker.Refused()) != 0 {
+		t.Fatalf("want the refusal confirmed, have %+v", w.tracker.Refused())
 	}
 	w.now += 1_000
 	w.sees("1", "0.01", nil, sale)
 	own := false
-	for p := range w.book.Live() {
+	for p := range w.tracker.Live() {
 		own = own || p.OrderID() == 8
 	}
 	if own != found {
@@ -162,14 +162,14 @@ func boughtLate(t testing.TB, change func(*exchange.Order), known exchange.Quant
 	sent := w.sends(placement.Entry, 0, order)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: sent.ClientOrderID, Body: record.Refused{Code: 2999, Reason: "system busy"}})
 	w.now += 1_000
-	if w.sees("1.01", "0", []exchange.Order{first}); len(w.book.Refused()) != 0 {
-		t.Fatalf("want the refusal confirmed, have %+v", w.book.Refused())
+	if w.sees("1.01", "0", []exchange.Order{first}); len(w.tracker.Refused()) != 0 {
+		t.Fatalf("want the refusal confirmed, have %+v", w.tracker.Refused())
 	}
 	second := row(6, sent)
 	change(&second)
 	w.now += 1_000
 	w.sees("1.02", "0", []exchange.Order{first, second})
-	if symbol := w.book.Symbol(coin); symbol.Known() != known || (symbol.Cause() == record.ExecutedBeyond) != (known == 20) {
+	if symbol := w.tracker.Symbol(coin); symbol.Known() != known || (symbol.Cause() == record.ExecutedBeyond) != (known == 20) {
 		t.Errorf("want %d known, have %d, quarantined %q", known, symbol.Known(), symbol.Quarantine())
 	}
 }
@@ -203,7 +203,7 @@ func TestEqualOrderWithoutIDIsOwn(t *testing.T) {
 			open = open[1:]
 		}
 		if c.uncertain {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.book.LiveAt(0).ClientOrderID(), Body: record.Unknown{Reason: "a test"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.tracker.LiveAt(0).ClientOrderID(), Body: record.Unknown{Reason: "a test"}})
 		}
 		w.now += 11_000
 		w.shows("0.99", "0.02", open...)
@@ -262,8 +262,8 @@ func TestListedIDIsRemembered(t *testing.T) {
 			first, next := &Snapshot{}, &Snapshot{}
 			ids(first, []exchange.Order{theirs})
 			shows(next, []exchange.Order{unnamed(theirs)})
-			w.book.survey(first).orderRows().nameRows()
-			w.book.survey(next).orderRows().nameRows()
+			w.tracker.survey(first).orderRows().nameRows()
+			w.tracker.survey(next).orderRows().nameRows()
 			have := slices.Clone(next.Newest)
 			for _, list := range []exchange.Fetched[exchange.Order]{next.SpotOrders, next.History} {
 				if list.Done() {
@@ -285,7 +285,7 @@ func shownWithItsID(t testing.TB, shown bool, want exchange.Quantity) {
 	}
 	w.now += 1_000
 	w.shows("1", "0.01", unnamed(theirs))
-	if have := w.book.sellsUnknown(w.book.Symbol(coin)); have != want {
+	if have := w.tracker.sellsUnknown(w.tracker.Symbol(coin)); have != want {
 		t.Errorf("shown before %t: want it to sell %d, have %d", shown, want, have)
 	}
 }
@@ -294,11 +294,11 @@ func shownWithItsID(t testing.TB, shown bool, want exchange.Quantity) {
 func TestThousandIDsAreRemembered(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
-	s := w.book.survey(&Snapshot{})
+	s := w.tracker.survey(&Snapshot{})
 	for i := range int64(1_001) {
 		s.orderRows().noteNames(exchange.FetchedOf([]exchange.Order{anothers(fmt.Sprint(elders, i), 1+i, exchange.Sell, exchange.Limit, 10, 0, 1)}))
-		if want := map[bool]int{true: 1, false: int(i) + 1}[i == 1_000]; len(w.book.names) != want {
-			t.Fatalf("want %d known after %d, have %d", want, i+1, len(w.book.names))
+		if want := map[bool]int{true: 1, false: int(i) + 1}[i == 1_000]; len(w.tracker.names) != want {
+			t.Fatalf("want %d known after %d, have %d", want, i+1, len(w.tracker.names))
 		}
 	}
 }
@@ -360,24 +360,24 @@ func TestStopWithoutIDOfBotdsFormBlocksOpenings(t *testing.T) {
 		"with an id":                         {func(_ *wallet, o *exchange.Order) { o.ClientOrderID = "by hand" }, false},
 		"a sale at a limit":                  {func(_ *wallet, o *exchange.Order) { o.Type = exchange.Limit }, false},
 		"a purchase":                         {func(_ *wallet, o *exchange.Order) { o.Side = exchange.Buy }, false},
-		"the history shows ids":              {func(w *wallet, _ *exchange.Order) { w.book.idsShown = true }, false},
-		"the history shows some, not botd's": {func(w *wallet, _ *exchange.Order) { w.book.idsShown, w.book.idsLeftOut = true, true }, true},
-		"its collar is not known":            {func(w *wallet, _ *exchange.Order) { w.book.Symbol(coin).collar = 0 }, false},
+		"the history shows ids":              {func(w *wallet, _ *exchange.Order) { w.tracker.idsShown = true }, false},
+		"the history shows some, not botd's": {func(w *wallet, _ *exchange.Order) { w.tracker.idsShown, w.tracker.idsLeftOut = true, true }, true},
+		"its collar is not known":            {func(w *wallet, _ *exchange.Order) { w.tracker.Symbol(coin).collar = 0 }, false},
 		"its collar is not known, and its limit is its stop price": {func(w *wallet, o *exchange.Order) {
-			w.book.Symbol(coin).collar, o.Price = 0, o.StopPrice
+			w.tracker.Symbol(coin).collar, o.Price = 0, o.StopPrice
 		}, false},
-		"its rules are not known":             {func(w *wallet, _ *exchange.Order) { w.book.Symbol(coin).rules = nil }, false},
+		"its rules are not known":             {func(w *wallet, _ *exchange.Order) { w.tracker.Symbol(coin).rules = nil }, false},
 		"on futures, where positions show it": {func(_ *wallet, o *exchange.Order) { o.Market = exchange.Futures }, false},
 	} {
 		for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
 			w := holding(t, policy)
-			symbol := w.book.Symbol(coin)
-			symbol.collar, w.book.idsShown = exchange.RateOne/20, false
+			symbol := w.tracker.Symbol(coin)
+			symbol.collar, w.tracker.idsShown = exchange.RateOne/20, false
 			stop := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
 			stop.StopPrice, stop.Price = 49_000e8, 46_550e8
 			c.change(w, &stop)
 			symbol.foreign = []exchange.Order{stop}
-			if have := w.book.ForeignOpening(symbol) != nil; have != c.want {
+			if have := w.tracker.ForeignOpening(symbol) != nil; have != c.want {
 				t.Errorf("%s, foreign: %s: want %t, have %t", name, policy, c.want, have)
 			}
 		}
@@ -389,10 +389,10 @@ func TestHistoryShowsIDs(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]bool{"": false, "by hand": true} {
 		w := holding(t, ForeignHalt)
-		w.book.idsShown = false
+		w.tracker.idsShown = false
 		w.sees("1.01", "0", []exchange.Order{anothers(id, 30, exchange.Buy, exchange.Limit, 7, 0, w.now)})
-		if w.book.idsShown != want {
-			t.Errorf("id %q: want %t, have %t", id, want, w.book.idsShown)
+		if w.tracker.idsShown != want {
+			t.Errorf("id %q: want %t, have %t", id, want, w.tracker.idsShown)
 		}
 	}
 }

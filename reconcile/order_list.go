@@ -10,13 +10,13 @@ import (
 
 // NeverListed returns the quantity that a symbol's resting openings may fill and that no open list has shown yet. A read by id shows only one order; only
 // a list that shows it also shows what a second botd on the account sent before.
-func (b *Book) NeverListed(key exchange.SymbolKey) (sum exchange.Quantity) {
-	for p := range b.InFlightOn(key) {
+func (t *Tracker) NeverListed(key exchange.SymbolKey) (sum exchange.Quantity) {
+	for p := range t.InFlightOn(key) {
 		if neverListed(p) {
 			sum += p.Remaining()
 		}
 	}
-	for _, p := range b.fetchedOnly {
+	for _, p := range t.fetchedOnly {
 		if p.Symbol() == key {
 			sum += p.Remaining()
 		}
@@ -28,7 +28,7 @@ func neverListed(p *account.Placement) bool { return p.Purpose() == placement.Or
 
 // collectNeverListed collects, before a snapshot is evaluated, the openings that it may show for the first time.
 func (s orderRows) collectNeverListed() {
-	b := s.book
+	b := s.tracker
 	for p := range b.InFlight() {
 		if neverListed(p) {
 			b.fetchedOnly = append(b.fetchedOnly, p)
@@ -38,7 +38,7 @@ func (s orderRows) collectNeverListed() {
 
 // keepNeverListed keeps, after the snapshot was evaluated, those that are known to be open, though not from a list.
 func (s orderRows) keepNeverListed() {
-	b := s.book
+	b := s.tracker
 	b.fetchedOnly = slices.DeleteFunc(b.fetchedOnly, func(p *account.Placement) bool {
 		list := b.listed[p.Order().Market]
 		return !p.Seen() || p.State().Final() || list.shows(p.OrderID())
@@ -81,8 +81,8 @@ func (e *evidence) omittedForeign(symbol *SymbolState) (rows []exchange.Order) {
 		ended := slices.ContainsFunc(e.fetched.ByID, func(answer OrderByID) bool {
 			return answer.OrderID == o.ID && (!answer.Known || answer.Order.Status.Final())
 		})
-		if symbol.mayRest(o, e.fetched) && !ended && e.book.match(o) == nil && !e.book.leftToOwner(o) &&
-			!e.book.Known(o.ClientOrderID) && !e.book.endedBefore(o) {
+		if symbol.mayRest(o, e.fetched) && !ended && e.tracker.match(o) == nil && !e.tracker.leftToOwner(o) &&
+			!e.tracker.Known(o.ClientOrderID) && !e.tracker.endedBefore(o) {
 			rows = append(rows, *o)
 		}
 	}

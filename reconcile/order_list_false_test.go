@@ -21,8 +21,8 @@ func TestMarginThatFillsExplainConfirmsNoOldList(t *testing.T) {
 
 func oldListOfTwo(t testing.TB) {
 	d, _, orders := guarded(t)
-	d.book.foreignPolicy = ForeignIgnore
-	ether := d.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
+	d.tracker.foreignPolicy = ForeignIgnore
+	ether := d.tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"})
 	rules, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: "ETH-USDT", Base: "ETH", Quote: "USDT",
 		PriceTick: decimal.RequireFromString("0.01"), QuantityTick: decimal.RequireFromString("0.01"), MinNotional: decimal.NewFromInt(5),
 		MaxNotional: decimal.NewFromInt(1_000_000), Tradable: true, Cancelable: true})
@@ -36,11 +36,11 @@ func oldListOfTwo(t testing.TB) {
 		Leverage: 10, Status: exchange.PositionOpen}) // needs 40
 	for range 3 * testSettle.StalenessMS / 1_000 {
 		d.now += 1_000
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Before: exchange.FetchedOf(old),
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Before: exchange.FetchedOf(old),
 			Positions: exchange.FetchedOf(old), Account: &exchange.MarginAccount{PositionMargin: exchange.MustAmount("100")},
 			ClosedOf: []string{"BTC-USDT"}})
 	}
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || symbol.contradicted == "" {
+	if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != 20 || symbol.contradicted == "" {
 		t.Errorf("want 20 known and it contradicted, have %d known, %q", symbol.Known(), symbol.contradicted)
 	}
 	if ether.Ignored() != 0 || ether.contradicted == "" {
@@ -79,7 +79,7 @@ func TestMarginInUseKeepsAnUnknownEntryUndecided(t *testing.T) {
 // unknownEntryShown checks how much of an entry of unknown outcome is booked; filled is -1 if the entry stays undecided.
 func unknownEntryShown(t testing.TB, agreedMS int64, shown exchange.Quantity, margin string, known, filled exchange.Quantity) {
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignIgnore
+	d.tracker.foreignPolicy = ForeignIgnore
 	if agreedMS >= 0 {
 		d.adopt(20)
 		d.margined(20, exchange.MustAmount("100"))
@@ -93,11 +93,11 @@ func unknownEntryShown(t testing.TB, agreedMS int64, shown exchange.Quantity, ma
 	for range 40 {
 		d.now += 1_000
 		list := d.positions(shown)
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list,
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list,
 			Account: &exchange.MarginAccount{PositionMargin: exchange.MustAmount(margin)}, ClosedOf: []string{"BTC-USDT"}})
 	}
-	if undecided := d.book.Placement(id) != nil; undecided != (filled < 0) || d.book.Symbol(bitcoin).Known() != known {
-		t.Errorf("want it undecided %t and %d known, have %t and %d", filled < 0, known, undecided, d.book.Symbol(bitcoin).Known())
+	if undecided := d.tracker.Placement(id) != nil; undecided != (filled < 0) || d.tracker.Symbol(bitcoin).Known() != known {
+		t.Errorf("want it undecided %t and %d known, have %t and %d", filled < 0, known, undecided, d.tracker.Symbol(bitcoin).Known())
 	}
 }
 
@@ -131,7 +131,7 @@ func TestMarginInUseKeepsAnUnknownExitUndecided(t *testing.T) {
 // unknownExitShown checks how much of the position is left.
 func unknownExitShown(t testing.TB, whole bool, agreedMS int64, margin string, known exchange.Quantity) {
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignIgnore
+	d.tracker.foreignPolicy = ForeignIgnore
 	d.hold(20)
 	d.margined(20, exchange.MustAmount("100"))
 	d.now += agreedMS
@@ -146,11 +146,11 @@ func unknownExitShown(t testing.TB, whole bool, agreedMS int64, margin string, k
 	for range 40 {
 		d.now += 1_000
 		list := d.positions(10)
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list,
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list,
 			Account: &exchange.MarginAccount{PositionMargin: exchange.MustAmount(margin)}, ClosedOf: []string{"BTC-USDT"}})
 	}
-	if undecided := d.book.Placement(id) != nil; undecided != (known == 20) || d.book.Symbol(bitcoin).Known() != known {
-		t.Errorf("want it undecided %t and %d known, have %t and %d", known == 20, known, undecided, d.book.Symbol(bitcoin).Known())
+	if undecided := d.tracker.Placement(id) != nil; undecided != (known == 20) || d.tracker.Symbol(bitcoin).Known() != known {
+		t.Errorf("want it undecided %t and %d known, have %t and %d", known == 20, known, undecided, d.tracker.Symbol(bitcoin).Known())
 	}
 }
 
@@ -187,8 +187,8 @@ func soldWhatHalfAListShows(t testing.TB, margin string, ends, stays bool) {
 	for range testSettle.StalenessMS/1_000 + 2 {
 		d.now += 1_000
 		snapshot.BeganMS, snapshot.EndedMS = d.now, d.now
-		d.book.Observe(snapshot)
-		if _, ask := d.book.NeedsPositionHistory(d.book.Symbol(bitcoin)); ask != (margin != "0" && snapshot.Closed == nil) {
+		d.tracker.Observe(snapshot)
+		if _, ask := d.tracker.NeedsPositionHistory(d.tracker.Symbol(bitcoin)); ask != (margin != "0" && snapshot.Closed == nil) {
 			t.Fatalf("want positions/history read %t, have %t", !ask, ask)
 		}
 		if ends {
@@ -223,20 +223,20 @@ func TestPartLeftToOthersEndsWithItsPosition(t *testing.T) {
 
 func partOfAnEarlierPosition(t testing.TB, createdMS int64, shown, ignored exchange.Quantity) {
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignIgnore
-	symbol, leftMS := d.book.Symbol(bitcoin), d.now
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+	d.tracker.foreignPolicy = ForeignIgnore
+	symbol, leftMS := d.tracker.Symbol(bitcoin), d.now
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 	d.now += 30_000
 	d.target(20)
 	d.observe(5, nil)
 	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
 	d.now += 1_000
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: 20}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Filled, Filled: 20}})
 	row := d.positions(shown).Items()
 	row[0].ID, row[0].CreatedMS = 9, leftMS+createdMS
 	list := exchange.FetchedOf(row)
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list})
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list})
 	if symbol.Ignored() != ignored {
 		t.Errorf("want %d left to others, have %d", ignored, symbol.Ignored())
 	}
@@ -275,8 +275,8 @@ func shownByOneOfTwo(t testing.TB, later, unread bool) {
 	if unread {
 		snapshot.ByID, snapshot.Unread = nil, []exchange.SymbolKey{bitcoin}
 	}
-	d.book.Observe(snapshot)
-	if symbol := d.book.Symbol(bitcoin); symbol.settled || symbol.contradicted != "" {
+	d.tracker.Observe(snapshot)
+	if symbol := d.tracker.Symbol(bitcoin); symbol.settled || symbol.contradicted != "" {
 		t.Errorf("want nothing concluded from them, have settled %t, %q", symbol.settled, symbol.contradicted)
 	}
 	d.one(placement.StopLoss, func(w *Desired) {

@@ -36,11 +36,11 @@ func TestAForeignOpeningCountsUntilAReadShowsItsEnd(t *testing.T) {
 				c.order(&order)
 			}
 			d.observe(0, nil, order)
-			symbol, omits := d.book.Symbol(bitcoin), &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil)}
-			if listed := d.book.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf([]exchange.Order{order})}); listed != nil {
+			symbol, omits := d.tracker.Symbol(bitcoin), &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil)}
+			if listed := d.tracker.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf([]exchange.Order{order})}); listed != nil {
 				t.Errorf("while the list shows it: want no read, have %d", listed)
 			}
-			if ids := d.book.OmittedForeign(symbol, omits); (len(ids) == 1 && ids[0] == 71) != c.reads || len(ids) > 1 {
+			if ids := d.tracker.OmittedForeign(symbol, omits); (len(ids) == 1 && ids[0] == 71) != c.reads || len(ids) > 1 {
 				t.Errorf("when a list omits it: want it read by its id %v, have %d", c.reads, ids)
 			}
 			d.observe(0, c.answers)
@@ -61,12 +61,12 @@ func TestFewOmittedOrdersAreReadPerRound(t *testing.T) {
 		orders[i].Type = exchange.Limit
 	}
 	d.observe(0, nil, orders...)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	omits := &Snapshot{FuturesOrders: exchange.FetchedOf(orders[:2])}
-	if ids := d.book.OmittedForeign(symbol, omits); !slices.Equal(ids, []int64{103, 104, 105, 106, 107, 108, 109, 110}) {
+	if ids := d.tracker.OmittedForeign(symbol, omits); !slices.Equal(ids, []int64{103, 104, 105, 106, 107, 108, 109, 110}) {
 		t.Errorf("want the eight oldest that the list omits, have %d", ids)
 	}
-	if ids := d.book.OmittedForeign(symbol, &Snapshot{}); ids != nil {
+	if ids := d.tracker.OmittedForeign(symbol, &Snapshot{}); ids != nil {
 		t.Errorf("without a list: want no read, have %d", ids)
 	}
 	d.observe(0, nil, orders[:2]...)
@@ -74,7 +74,7 @@ func TestFewOmittedOrdersAreReadPerRound(t *testing.T) {
 		t.Errorf("want all to count until they are read, have %d", symbol.ForeignCount())
 	}
 	symbol.SetRules(nil)
-	if ids := d.book.OmittedForeign(symbol, omits); ids != nil {
+	if ids := d.tracker.OmittedForeign(symbol, omits); ids != nil {
 		t.Errorf("a symbol without rules: want no read, have %d", ids)
 	}
 	d.observe(0, nil, orders[:2]...)
@@ -90,19 +90,19 @@ func TestAnUnreadableRowIsNotOmitted(t *testing.T) {
 	order := d.order("", 71, exchange.StatusNew, 20, 0)
 	order.Type = exchange.Limit
 	unread := []UnreadOrder{{Market: exchange.Futures, Open: true, Row: exchange.UnreadableRow{ID: 71, Symbol: "BTC-USDT", Reason: "its type is unknown"}}}
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	d.observe(0, nil, order)
-	if ids := d.book.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil), UnreadOrders: unread}); ids != nil {
+	if ids := d.tracker.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil), UnreadOrders: unread}); ids != nil {
 		t.Errorf("its row is there, though unreadable: want no read by its id, have %d", ids)
 	}
 	read := func(unread []UnreadOrder) {
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), UnreadOrders: unread,
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), UnreadOrders: unread,
 			Before: d.positions(0), Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"}})
 	}
 	if read(unread); symbol.ForeignCount() != 1 {
 		t.Errorf("want its unreadable row to count once, have %+v", symbol.Foreign())
 	}
-	if ids := d.book.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil)}); ids != nil {
+	if ids := d.tracker.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil)}); ids != nil {
 		t.Errorf("a list omits an unreadable row: want no read by its id, since nobody knows whether it opens, have %d", ids)
 	}
 	if read(nil); symbol.ForeignCount() != 0 {
@@ -115,17 +115,17 @@ func TestASpotOrderThatTheListOmitsIsGone(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	key := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
-	symbol := d.book.Track(key)
-	symbol.SetRules(d.book.Symbol(bitcoin).Rules())
+	symbol := d.tracker.Track(key)
+	symbol.SetRules(d.tracker.Symbol(bitcoin).Rules())
 	order := d.order("", 71, exchange.StatusNew, 20, 0)
 	order.Market, order.Type = exchange.Spot, exchange.Limit
 	read := func(orders ...exchange.Order) {
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, SpotOrders: exchange.FetchedOf(orders)})
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, SpotOrders: exchange.FetchedOf(orders)})
 	}
 	if read(order); symbol.ForeignCount() != 1 {
 		t.Fatalf("want the order to count, have %+v", symbol.Foreign())
 	}
-	if ids := d.book.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil)}); ids != nil {
+	if ids := d.tracker.OmittedForeign(symbol, &Snapshot{FuturesOrders: exchange.FetchedOf[exchange.Order](nil)}); ids != nil {
 		t.Errorf("want no read by its id, have %d", ids)
 	}
 	if read(); symbol.ForeignCount() != 0 {

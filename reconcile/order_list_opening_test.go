@@ -25,7 +25,7 @@ func TestOpeningsThatNoListHasShown(t *testing.T) {
 		{"acknowledged", func(d *desk, id string) { d.acknowledge(id, 11) }, 10},
 		{"uncertain", func(d *desk, id string) { d.unknown(id) }, 10},
 		{"refused", func(d *desk, id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		}, 0},
 		{"not in a list", func(d *desk, id string) { d.acknowledge(id, 11); d.observe(0, nil) }, 10},
 		{"in a list", func(d *desk, id string) { d.acknowledge(id, 11); d.observe(0, nil, open(d, id, 0)) }, 0},
@@ -62,10 +62,10 @@ func TestOpeningsThatNoListHasShown(t *testing.T) {
 		d.observe(0, nil)
 		c.with(d, d.places(placement.Order, bid))
 		d.places(placement.Entry, ethers)
-		if have := d.book.NeverListed(bitcoin); have != c.want {
+		if have := d.tracker.NeverListed(bitcoin); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
-		if have := d.book.NeverListed(ethers.Key()); have != 0 {
+		if have := d.tracker.NeverListed(ethers.Key()); have != 0 {
 			t.Errorf("%s: an entry: want 0, have %d", c.name, have)
 		}
 	}

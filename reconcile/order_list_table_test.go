@@ -51,11 +51,11 @@ func TestOlderRowOfUncertainIDIsThePlacement(t *testing.T) {
 		for range 2 {
 			d.now += 1_000
 			d.observe(0, nil, rows...)
-			if have := d.book.Placement(id).OrderID(); have != 11 {
+			if have := d.tracker.Placement(id).OrderID(); have != 11 {
 				t.Errorf("%v: want order 11 to be it, have %d", orderIDs, have)
 			}
 		}
-		if other := d.book.Placement(id + "#12"); other == nil || !other.Duplicate() || other.Evidence() != "a second order with client order id "+id {
+		if other := d.tracker.Placement(id + "#12"); other == nil || !other.Duplicate() || other.Evidence() != "a second order with client order id "+id {
 			t.Errorf("%v: want order 12 a duplicate, have %+v", orderIDs, other)
 		}
 	}
@@ -67,7 +67,7 @@ func TestEndedOrderListedWithoutID(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State) func(d *desk, id string) {
 		return func(d *desk, id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: state, OrderID: 12}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: state, OrderID: 12}})
 		}
 	}
 	for _, c := range []struct {
@@ -82,7 +82,7 @@ func TestEndedOrderListedWithoutID(t *testing.T) {
 		{"it was taken not to be there", ends(placement.Absent), false, exchange.StatusOpen, "0 1 0"},
 		{"a person left it to its maker", func(d *desk, id string) {
 			ends(placement.Absent)(d, id)
-			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, ClientOrderID: id, Body: record.Ignored{OrderID: 12}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, ClientOrderID: id, Body: record.Ignored{OrderID: 12}})
 		}, false, exchange.StatusOpen, "0 0 1"},
 		{"it ends in the open list", func(*desk, string) {}, true, exchange.StatusCanceled, "1 0 0"},
 	} {
@@ -96,8 +96,8 @@ func TestEndedOrderListedWithoutID(t *testing.T) {
 		}
 		d.now += 1_000
 		d.observe(0, nil, row)
-		symbol := d.book.Symbol(bitcoin)
-		if have := fmt.Sprint(d.book.Stale(), len(symbol.foreign), len(symbol.leftToOwner)); have != c.want {
+		symbol := d.tracker.Symbol(bitcoin)
+		if have := fmt.Sprint(d.tracker.Stale(), len(symbol.foreign), len(symbol.leftToOwner)); have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
 	}
@@ -122,11 +122,11 @@ func TestAcknowledgedOrderUnknownToExchange(t *testing.T) {
 		if c.with != nil {
 			c.with(d, id)
 		}
-		d.now = d.book.Placement(id).Fence(testSettle) + c.afterMS
-		d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now}).orderRows().observeByID(OrderByID{OrderID: 12})
+		d.now = d.tracker.Placement(id).Fence(testSettle) + c.afterMS
+		d.tracker.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now}).orderRows().observeByID(OrderByID{OrderID: 12})
 		why := "acknowledged order " + id + " is not known to the exchange"
-		symbol := d.book.Symbol(bitcoin)
-		have, looks := fmt.Sprint(d.book.Placement(id).State(), symbol.Quarantine() == why), symbol.Quarantine() != ""
+		symbol := d.tracker.Symbol(bitcoin)
+		have, looks := fmt.Sprint(d.tracker.Placement(id).State(), symbol.Quarantine() == why), symbol.Quarantine() != ""
 		if have != c.want || looks != (symbol.Quarantine() == why) {
 			t.Errorf("%s: want %s, have %s, %q", c.name, c.want, have, symbol.Quarantine())
 		}
@@ -161,18 +161,18 @@ func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 			purpose = placement.StopLoss
 		}
 		id := d.places(purpose, c.order)
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: c.state, OrderID: c.orderID, Filled: c.booked}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: c.state, OrderID: c.orderID, Filled: c.booked}})
 		row := d.order(id, 12, exchange.StatusOpen, 10, 4)
 		row.Type, row.ClosePosition, row.StopPrice = c.order.Type, c.order.ClosePosition, c.order.StopPrice
-		d.shows(d.book.Symbol(bitcoin), 0).orderRows().observeDuplicate(&row)
-		p := d.book.Placement(id + "#12")
-		if p == nil || p.Duplicate() != c.duplicate || p.Evidence() != fmt.Sprintf(c.evidence, id) || d.book.Symbol(bitcoin).Known() != c.want {
-			t.Errorf("%s: want %d known, a duplicate %t, have %d, %+v", c.name, c.want, c.duplicate, d.book.Symbol(bitcoin).Known(), p)
+		d.shows(d.tracker.Symbol(bitcoin), 0).orderRows().observeDuplicate(&row)
+		p := d.tracker.Placement(id + "#12")
+		if p == nil || p.Duplicate() != c.duplicate || p.Evidence() != fmt.Sprintf(c.evidence, id) || d.tracker.Symbol(bitcoin).Known() != c.want {
+			t.Errorf("%s: want %d known, a duplicate %t, have %d, %+v", c.name, c.want, c.duplicate, d.tracker.Symbol(bitcoin).Known(), p)
 			continue
 		}
 		d.ended(id+"#12", placement.Canceled, 4)
-		stale := d.book.Stale()
-		if d.shows(d.book.Symbol(bitcoin), 0).orderRows().observeDuplicate(&row); d.book.Placement(id+"#12") != nil || d.book.Stale() != stale+1 {
+		stale := d.tracker.Stale()
+		if d.shows(d.tracker.Symbol(bitcoin), 0).orderRows().observeDuplicate(&row); d.tracker.Placement(id+"#12") != nil || d.tracker.Stale() != stale+1 {
 			t.Errorf("%s: want a list that still shows it taken as an old one", c.name)
 		}
 	}
@@ -182,7 +182,7 @@ func TestExcessFillOfDuplicateIsBooked(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Fill{OrderID: 9}})
 		row.ID = 8
 		w.reads(1_000, 10).orderRows().observeDuplicate(&row)
-		if p := w.book.Placement(row.ClientOrderID + "#8"); p == nil || p.Duplicate() != duplicate {
+		if p := w.tracker.Placement(row.ClientOrderID + "#8"); p == nil || p.Duplicate() != duplicate {
 			t.Errorf("an older %s on spot: want it a duplicate %t, have %+v", purpose, duplicate, p)
 		}
 	}
@@ -205,14 +205,14 @@ func TestAcceptedOrderNotYetInBook(t *testing.T) {
 		id := d.places(placement.Order, buys)
 		c.answer(d, id)
 		row := d.order(id, 12, exchange.StatusCreated, 10, 0)
-		d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now}).orderRows().observeOrder(d.book.Placement(id), &row)
-		if p := d.book.Placement(id); p.State() != c.state || p.OrderID() != c.orderID || p.Seen() != c.seen {
+		d.tracker.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now}).orderRows().observeOrder(d.tracker.Placement(id), &row)
+		if p := d.tracker.Placement(id); p.State() != c.state || p.OrderID() != c.orderID || p.Seen() != c.seen {
 			t.Errorf("%s: want it %s as %d, seen %t, have %s as %d, %t", c.name, c.state, c.orderID, c.seen, p.State(), p.OrderID(), p.Seen())
 		}
 	}
 	d := newDesk(t)
 	d.places(placement.Order, buys) // without an id
-	if p := d.book.withOrderID(exchange.Futures, 0); p != nil {
+	if p := d.tracker.withOrderID(exchange.Futures, 0); p != nil {
 		t.Errorf("want no order without an id found by it, have %s", p.ClientOrderID())
 	}
 }
@@ -224,15 +224,15 @@ func TestPaidAmountIsBookedFromRows(t *testing.T) {
 	row := w.buysUnder(5, 10)
 	row.Filled, row.Status, row.AveragePrice = 10, exchange.StatusFilled, exchange.AmountOf(2_400)
 	w.sees("1.01", "0", []exchange.Order{row})
-	if have := w.book.Symbol(coin).MeanPrice(); have != exchange.AmountOf(2_400) {
+	if have := w.tracker.Symbol(coin).MeanPrice(); have != exchange.AmountOf(2_400) {
 		t.Errorf("want a mean of 2,400, have %s", have)
 	}
 	d := newDesk(t)
 	id := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 10})
 	open := d.order(id, 12, exchange.StatusOpen, 10, 4)
 	open.AveragePrice = exchange.AmountOf(9)
-	if d.observe(4, nil, open); !d.book.Placement(id).Price().IsZero() || d.book.Placement(id).Filled() != 4 {
-		t.Errorf("want four filled at no known price, have %d at %s", d.book.Placement(id).Filled(), d.book.Placement(id).Price())
+	if d.observe(4, nil, open); !d.tracker.Placement(id).Price().IsZero() || d.tracker.Placement(id).Filled() != 4 {
+		t.Errorf("want four filled at no known price, have %d at %s", d.tracker.Placement(id).Filled(), d.tracker.Placement(id).Price())
 	}
 }
 
@@ -252,9 +252,9 @@ func TestPurchaseExecutionsAreBookedBeforeSales(t *testing.T) {
 		}
 		return count
 	}
-	first := fills(w.book.Observe(s.fetched))
-	again := fills(w.book.Observe(s.fetched))
-	if known := w.book.Symbol(coin).Known(); known != 6 || first < 2 || again != 0 {
+	first := fills(w.tracker.Observe(s.fetched))
+	again := fills(w.tracker.Observe(s.fetched))
+	if known := w.tracker.Symbol(coin).Known(); known != 6 || first < 2 || again != 0 {
 		t.Errorf("want six left, by two fills, and none when it is read again, have %d by %d and %d", known, first, again)
 	}
 }
@@ -295,7 +295,7 @@ func TestSaleWaitsForUncertainPurchase(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.reads(1_000, 0).book.precedesPurchase(w.book.Placement(sale.ClientOrderID), c.filled); have != c.want {
+		if have := w.reads(1_000, 0).tracker.precedesPurchase(w.tracker.Placement(sale.ClientOrderID), c.filled); have != c.want {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -370,9 +370,9 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 		}, 0, 1_010, nil, "sending", ""},
 	} {
 		w := explains(t, 10, 0)
-		w.book.Symbol(coin).sinceFill = persistence{}
+		w.tracker.Symbol(coin).sinceFill = persistence{}
 		own := c.sends(w)
-		w.now = w.book.Placement(own.ClientOrderID).Fence(testSettle) + c.afterMS
+		w.now = w.tracker.Placement(own.ClientOrderID).Fence(testSettle) + c.afterMS
 		s := w.reads(c.baseBalance, 0)
 		s.fetched.History, s.fetched.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
 		if c.with != nil {
@@ -380,15 +380,15 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 		}
 		s.orderRows().observeHistory()
 		have := "ended"
-		if p := w.book.Placement(own.ClientOrderID); p != nil {
+		if p := w.tracker.Placement(own.ClientOrderID); p != nil {
 			have = p.State().String()
 		}
 		why := c.why
 		if why != "" && c.name != "" {
 			why = fmt.Sprintf(why, own.ClientOrderID)
 		}
-		if have != c.state || w.book.Symbol(coin).Quarantine() != why {
-			t.Errorf("%s: want it %s, %q, have %s, %q", c.name, c.state, why, have, w.book.Symbol(coin).Quarantine())
+		if have != c.state || w.tracker.Symbol(coin).Quarantine() != why {
+			t.Errorf("%s: want it %s, %q, have %s, %q", c.name, c.state, why, have, w.tracker.Symbol(coin).Quarantine())
 		}
 	}
 }
@@ -397,15 +397,15 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 func TestWaitingSaleIsBookedOncePurchaseIsAbsent(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
-	w.book.Symbol(coin).sinceFill = persistence{}
+	w.tracker.Symbol(coin).sinceFill = persistence{}
 	purchase := w.buysUnder(0, 5)
 	sale := w.places(placement.Exit, 9, saleOf(13))
 	sale.Filled, sale.Status = 13, exchange.StatusFilled
-	w.now = w.book.Placement(purchase.ClientOrderID).Fence(testSettle)
+	w.now = w.tracker.Placement(purchase.ClientOrderID).Fence(testSettle)
 	s := w.reads(1_000, 0)
 	s.fetched.History, s.fetched.HistoryWhole = exchange.FetchedOf([]exchange.Order{sale}), true
 	s.orderRows().observeHistory()
-	if w.book.Placement(purchase.ClientOrderID) != nil || w.book.Placement(sale.ClientOrderID) != nil || w.book.Symbol(coin).Known() != 0 {
-		t.Errorf("want both ended and nothing held, have %d known", w.book.Symbol(coin).Known())
+	if w.tracker.Placement(purchase.ClientOrderID) != nil || w.tracker.Placement(sale.ClientOrderID) != nil || w.tracker.Symbol(coin).Known() != 0 {
+		t.Errorf("want both ended and nothing held, have %d known", w.tracker.Symbol(coin).Known())
 	}
 }

@@ -43,7 +43,7 @@ func TestRowMatchesPlacement(t *testing.T) {
 			if row.ClientOrderID == "the third" {
 				row.ClientOrderID = ids[2]
 			}
-			s := d.book.survey(&Snapshot{})
+			s := d.tracker.survey(&Snapshot{})
 			next, have := first, 0
 			if p := s.orderRows().matchFrom(&next, &row); p != nil {
 				have = 1 + slices.Index(ids, p.ClientOrderID())
@@ -81,10 +81,10 @@ func TestOrderRowRecords(t *testing.T) {
 	} {
 		d := holds(t, 0)
 		id := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 1e8, Quantity: 10})
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
 		row := d.order(id, c.id, c.status, 10, c.filled)
-		s := d.book.survey(&Snapshot{EndedMS: d.now})
-		s.orderRows().observeOrder(d.book.Placement(id), &row)
+		s := d.tracker.survey(&Snapshot{EndedMS: d.now})
+		s.orderRows().observeOrder(d.tracker.Placement(id), &row)
 		have := ""
 		for _, r := range s.records {
 			switch body := r.Body.(type) {
@@ -94,8 +94,8 @@ func TestOrderRowRecords(t *testing.T) {
 				have += fmt.Sprintf("%s %d", body.State, body.Filled)
 			}
 		}
-		if have != c.want || d.book.Stale() != c.stale {
-			t.Errorf("%s: want %q, %d stale, have %q, %d", c.name, c.want, c.stale, have, d.book.Stale())
+		if have != c.want || d.tracker.Stale() != c.stale {
+			t.Errorf("%s: want %q, %d stale, have %q, %d", c.name, c.want, c.stale, have, d.tracker.Stale())
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestOrderDateFromExchange(t *testing.T) {
 		d.now = 1_001_500
 		order := buys
 		order.Market = c.market
-		p := d.book.Placement(d.places(c.purpose, order))
+		p := d.tracker.Placement(d.places(c.purpose, order))
 		if have := datedBefore(p, &exchange.Order{Market: c.market, CreatedMS: c.createdMS}); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
@@ -155,17 +155,18 @@ func TestUnreadableRowIsAttributed(t *testing.T) {
 		{"under an id that has ended", row("BTC-USDT", "ended"), func(d *desk) {
 			order := buys
 			order.ClientOrderID = "ended"
-			d.book.Apply(&record.Record{ClientOrderID: "ended", Symbol: bitcoin, Strategy: "one", Body: record.Sending{Order: order, Purpose: placement.Order}})
-			d.book.Apply(&record.Record{ClientOrderID: "ended", Body: record.Ended{State: placement.Canceled}})
+			d.tracker.Apply(&record.Record{ClientOrderID: "ended", Symbol: bitcoin, Strategy: "one", Body: record.Sending{Order: order,
+				Purpose: placement.Order}})
+			d.tracker.Apply(&record.Record{ClientOrderID: "ended", Body: record.Ended{State: placement.Canceled}})
 		}, 0, ""},
 	} {
 		d := holds(t, 0)
-		d.book.instance = "t"
+		d.tracker.instance = "t"
 		if c.with != nil {
 			c.with(d)
 		}
 		for range 2 { // a list that is read again replaces the earlier one
-			s := d.shows(d.book.Symbol(bitcoin), 0)
+			s := d.shows(d.tracker.Symbol(bitcoin), 0)
 			s.fetched.SpotOrders = exchange.FetchedOf[exchange.Order](nil)
 			s.fetched.UnreadOrders = []UnreadOrder{c.unread}
 			s.orderRows().observeList(exchange.Futures, s.fetched.FuturesOrders)
@@ -175,7 +176,7 @@ func TestUnreadableRowIsAttributed(t *testing.T) {
 				about += key.Name
 			}
 			foreign := 0
-			for symbol := range d.book.Symbols() {
+			for symbol := range d.tracker.Symbols() {
 				if foreign += len(symbol.foreign); len(symbol.foreign) != len(symbol.unreadable) {
 					t.Errorf("%s: want each marked as one that cannot be read, have %d of %d", c.name, len(symbol.unreadable), len(symbol.foreign))
 				}
@@ -209,12 +210,12 @@ func TestUnreadableOwnRowBooksFill(t *testing.T) {
 	} {
 		d := holds(t, 20)
 		id := d.rests(c.purpose, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Price: 1e8, Quantity: 10, ReduceOnly: true})
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
-		s := d.book.survey(&Snapshot{EndedMS: d.now})
-		s.orderRows().unreadOwn(d.book.Placement(id), &UnreadOrder{Market: exchange.Futures, Open: c.open,
+		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: 4}})
+		s := d.tracker.survey(&Snapshot{EndedMS: d.now})
+		s.orderRows().unreadOwn(d.tracker.Placement(id), &UnreadOrder{Market: exchange.Futures, Open: c.open,
 			Row: exchange.UnreadableRow{ID: 12, FilledRead: c.read, Filled: c.filled}})
 		have := "filled 10"
-		if p := d.book.Placement(id); p != nil {
+		if p := d.tracker.Placement(id); p != nil {
 			have = fmt.Sprintf("%d %s", p.Filled(), p.State())
 		}
 		if have != c.want {
@@ -247,7 +248,7 @@ func TestRowIsClaimedByPlacement(t *testing.T) {
 		if c.id == "own" {
 			row.ClientOrderID = first.ClientOrderID
 		}
-		if have := w.reads(1_010, 0).book.claimed(&row); have != c.want {
+		if have := w.reads(1_010, 0).tracker.claimed(&row); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -266,26 +267,26 @@ func TestPurposesOfEndedOrdersAreStored(t *testing.T) {
 		}
 		ids[i] = sale.ClientOrderID
 	}
-	of := w.book.purposeOf
-	if len(w.book.purposes) != 64 || of(ids[1]) != 0 || of(ids[2]) != placement.Exit || of(ids[65]) != placement.Exit {
-		t.Errorf("want the newest 64 sales remembered, have %d", len(w.book.purposes))
+	of := w.tracker.purposeOf
+	if len(w.tracker.purposes) != 64 || of(ids[1]) != 0 || of(ids[2]) != placement.Exit || of(ids[65]) != placement.Exit {
+		t.Errorf("want the newest 64 sales remembered, have %d", len(w.tracker.purposes))
 	}
-	if len(w.book.purchases) != 64 || w.book.purchases[0].order.Quantity != 3 || w.book.purchases[63].order.Quantity != 66 {
-		t.Errorf("want the newest 64 purchases remembered, have %d", len(w.book.purchases))
+	if len(w.tracker.purchases) != 64 || w.tracker.purchases[0].order.Quantity != 3 || w.tracker.purchases[63].order.Quantity != 66 {
+		t.Errorf("want the newest 64 purchases remembered, have %d", len(w.tracker.purchases))
 	}
 	unknown := w.buysUnder(0, 5)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: unknown.ClientOrderID, Body: record.Ended{State: placement.Absent}})
-	if len(w.book.purchases) != 64 || w.book.purchases[63].order.Quantity != 66 {
+	if len(w.tracker.purchases) != 64 || w.tracker.purchases[63].order.Quantity != 66 {
 		t.Error("want no purchase remembered whose order is not known")
 	}
 	live := w.places(placement.StopLoss, 900, stopOf(1))
-	if w.book.purposeOf(live.ClientOrderID) != placement.StopLoss || w.book.purposeOf("nobody's") != 0 {
+	if w.tracker.purposeOf(live.ClientOrderID) != placement.StopLoss || w.tracker.purposeOf("nobody's") != 0 {
 		t.Error("want the purpose of a live sale, and none of nobody's")
 	}
 	d := holds(t, 20)
 	id := d.resting(12, 5)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{OrderID: 12, State: placement.Canceled}})
-	if len(d.book.purposes) != 0 || d.book.purposeOf(id) != 0 {
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{OrderID: 12, State: placement.Canceled}})
+	if len(d.tracker.purposes) != 0 || d.tracker.purposeOf(id) != 0 {
 		t.Error("want nothing remembered of futures")
 	}
 }
@@ -296,10 +297,10 @@ func TestListShowsReleasedStop(t *testing.T) {
 	for afterMS, stands := range map[int64]bool{1_000: false, 1_001: true} {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
-		w.book.NoteReleased(stop.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
+		w.tracker.NoteReleased(stop.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
 		w.now += afterMS
-		w.reads(1_000, 10, stop).orderRows().noteOpenAgain(w.book.Placement(stop.ClientOrderID))
-		if released := w.book.known(stop.ClientOrderID).releasedMS != 0; released == stands {
+		w.reads(1_000, 10, stop).orderRows().noteOpenAgain(w.tracker.Placement(stop.ClientOrderID))
+		if released := w.tracker.known(stop.ClientOrderID).releasedMS != 0; released == stands {
 			t.Errorf("a list of %d ms after the answer: want it to stand again %t", afterMS, stands)
 		}
 	}
@@ -309,9 +310,9 @@ func TestListShowsReleasedStop(t *testing.T) {
 func TestForgetClearsReads(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	symbol.mark, symbol.lastMS, symbol.onlyOpeningsPending, symbol.leverage = 1, 2, true, 10
-	if d.book.ObservePrice(bitcoin, 1, 2, 3); !symbol.Quoted() {
+	if d.tracker.ObservePrice(bitcoin, 1, 2, 3); !symbol.Quoted() {
 		t.Error("want a price that was requested")
 	}
 	symbol.unread = true
@@ -340,7 +341,7 @@ func TestProfitSinceAccountRead(t *testing.T) {
 		{"none without rules", func(s *SymbolState) { s.rules = nil }, "0"},
 	} {
 		d := holds(t, 20)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.markedAt, symbol.mark, symbol.last = 50_000e8, 51_000e8, 49_000e8
 		c.change(symbol)
 		if have := symbol.ProfitChange().String(); have != c.want {
@@ -348,7 +349,7 @@ func TestProfitSinceAccountRead(t *testing.T) {
 		}
 	}
 	w := holding(t, ForeignHalt)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	if symbol.markedAt, symbol.mark = 50_000e8, 51_000e8; !symbol.ProfitChange().IsZero() {
 		t.Error("want nothing made on spot, whose account has no profit")
 	}
@@ -356,7 +357,7 @@ func TestProfitSinceAccountRead(t *testing.T) {
 
 // leaving is the journalled state of a symbol of which that quantity is left to others.
 func leaving(others exchange.Quantity) *journalledSymbol {
-	b := NewBook(testSettle)
+	b := NewTracker(testSettle)
 	b.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: others}})
 	return b.Symbol(bitcoin).journalledSymbol
 }
@@ -366,19 +367,19 @@ func TestCanceledPlacements(t *testing.T) {
 	d := holds(t, 20)
 	first, second := d.resting(12, 5), d.resting(13, 5)
 	d.resting(14, 5)
-	d.book.NoteCancel(first, 10)
-	d.book.NoteCancel(first, 20)
-	d.book.NoteCancel(second, 30)
-	d.book.NoteCancel("nobody's", 40)
+	d.tracker.NoteCancel(first, 10)
+	d.tracker.NoteCancel(first, 20)
+	d.tracker.NoteCancel(second, 30)
+	d.tracker.NoteCancel("nobody's", 40)
 	var all []string
-	for p := range d.book.Canceled() {
+	for p := range d.tracker.Canceled() {
 		all = append(all, p.ClientOrderID())
 	}
 	slices.Sort(all)
-	if !slices.Equal(all, []string{first, second}) || d.book.CancelMS(first) != 20 || d.book.known(first).canceled.firstMS != 10 {
-		t.Errorf("want two, the first from 10 to 20, have %v, %+v", all, d.book.known(first).canceled)
+	if !slices.Equal(all, []string{first, second}) || d.tracker.CancelMS(first) != 20 || d.tracker.known(first).canceled.firstMS != 10 {
+		t.Errorf("want two, the first from 10 to 20, have %v, %+v", all, d.tracker.known(first).canceled)
 	}
-	for p := range d.book.Canceled() {
+	for p := range d.tracker.Canceled() {
 		if p == nil {
 			t.Error("want no placement that is none")
 		}
@@ -398,13 +399,13 @@ func TestOwnPartNextToForeignPosition(t *testing.T) {
 		{-20, -5, -15, true, -15, 0}, {0, 5, -3, false, 0, -3}, {20, -25, -5, true, 0, -5}, {20, 5, 0, true, 0, 0}, {20, 10, 40, false, 20, 20},
 	} {
 		d := holds(t, c.known)
-		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
+		symbol := d.tracker.Symbol(bitcoin)
 		d.shows(symbol, c.shown)
 		if have := symbol.exceedsPosition(); have != c.exceedsPosition {
 			t.Errorf("%+v: want it exceedsPosition %t, have %t", c, c.exceedsPosition, have)
 		}
-		symbol.ignore("a test", func(r record.Record) { d.book.Apply(&r) })
+		symbol.ignore("a test", func(r record.Record) { d.tracker.Apply(&r) })
 		if symbol.Known() != c.own || symbol.Ignored() != c.others {
 			t.Errorf("%+v: want %d botd's and %d others', have %d and %d", c, c.own, c.others, symbol.Known(), symbol.Ignored())
 		}
@@ -429,20 +430,20 @@ func TestClosedPositionDecidesUncertainOpening(t *testing.T) {
 		{"of another symbol", func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, nil, "", false},
 		{"one that was seen open", nil, func(_ *desk, s *SymbolState) { s.seen = []int64{9} }, "", false},
 		{"a known order has filled since", nil, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: 1_001_500, ClientOrderID: d.places(placement.Exit, closes),
+			d.tracker.Apply(&record.Record{AtMS: 1_001_500, ClientOrderID: d.places(placement.Exit, closes),
 				Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
 		}, "", false},
 		{"a known order had filled before", nil, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.places(placement.Exit, closes),
+			d.tracker.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.places(placement.Exit, closes),
 				Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
 		}, "filled 10", true},
 		{"four of it were known", nil, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.book.LiveAt(0).ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
-			d.unknown(d.book.LiveAt(0).ClientOrderID())
+			d.tracker.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.tracker.LiveAt(0).ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
+			d.unknown(d.tracker.LiveAt(0).ClientOrderID())
 		}, "filled 10", true},
 	} {
 		d := newDesk(t)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		d.now = 1_001_500
 		opening := d.places(placement.Entry, buys)
 		d.unknown(opening)
@@ -457,7 +458,7 @@ func TestClosedPositionDecidesUncertainOpening(t *testing.T) {
 		}
 		s.fetched.Closed = []exchange.Position{row}
 		have := ""
-		if closed := s.uncertainOrders().closedAlready(symbol, d.book.Placement(opening)); closed != c.closed {
+		if closed := s.uncertainOrders().closedAlready(symbol, d.tracker.Placement(opening)); closed != c.closed {
 			t.Errorf("%s: want %t, have %t", c.name, c.closed, closed)
 		}
 		for _, r := range s.records {
@@ -491,7 +492,7 @@ func TestBaselineBeforeAdoptionOfAnotherBotdsPurchase(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: c.fees, Expected: true}})
 		}
 		w.reads(c.baseBalance, 0)
-		r := &resolution{account: &w.book.tracked, refusals: &w.book.refusals, wallet: &w.book.spotWallet, symbol: symbol}
+		r := &resolution{account: &w.tracker.tracked, refusals: &w.tracker.refusals, wallet: &w.tracker.spotWallet, symbol: symbol}
 		r.adoptPeerPosition(5)
 		for _, one := range r.records {
 			w.apply(one)
@@ -528,11 +529,11 @@ func stopWithWrongID(t testing.TB) {
 			d.now += 1_000
 			d.observe(20, []OrderByID{{OrderID: wrong, Known: wrong == 7, Order: filled}}, resting)
 		}
-		p := d.book.Placement(stop)
-		if p == nil || p.OrderID() != 8 || p.State() != placement.Working || d.book.Placement(stop+"#8") != nil {
+		p := d.tracker.Placement(stop)
+		if p == nil || p.OrderID() != 8 || p.State() != placement.Working || d.tracker.Placement(stop+"#8") != nil {
 			t.Errorf("order id %d: want the stop as order 8, have %+v", wrong, p)
 		}
-		if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || symbol.Quarantine() != "" {
+		if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != 20 || symbol.Quarantine() != "" {
 			t.Errorf("order id %d: want 20 known, have %d, %q", wrong, symbol.Known(), symbol.Quarantine())
 		}
 	}

@@ -39,15 +39,15 @@ func TestLeverageIsSetBeforeOpenings(t *testing.T) {
 		{"beside a position, which is closed all the same", 20, target(0), nil, five, flat},
 		{"beside a position that is to grow", 20, target(25), nil, five, set},
 		{"beside a position, while something is unknown", 20, target(25), func(d *desk) { d.unknown(d.places(placement.ExitOrder, offers)) }, five, ""},
-		{"beside a position that is not settled", 20, target(25), func(d *desk) { d.book.Symbol(bitcoin).settled = false }, five, ""},
+		{"beside a position that is not settled", 20, target(25), func(d *desk) { d.tracker.Symbol(bitcoin).settled = false }, five, ""},
 		{"beside a resting order", 0, bids, func(d *desk) {
 			d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: bid.Price, Quantity: 10})
-			d.book.Symbol(bitcoin).settled = true
+			d.tracker.Symbol(bitcoin).settled = true
 		}, five, "cancel 12: no longer desired; " + set},
 	} {
 		d := holds(t, c.held)
 		d.want(c.plan)
-		d.book.Symbol(bitcoin).leverage = 10
+		d.tracker.Symbol(bitcoin).leverage = 10
 		if c.with != nil {
 			c.with(d)
 		}
@@ -89,14 +89,14 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 				Type: exchange.Limit, Price: bid.Price, Quantity: 10}})
 			d.acknowledge(id, 12)
 			if filled != 0 {
-				d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: filled}})
+				d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12, Filled: filled}})
 				d.observe(filled, nil, d.order(id, 12, exchange.StatusOpen, 10, filled))
 			}
 		}
 	}
 	refused := func(agoMS int64) func(d *desk) {
 		return func(d *desk) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.send(Intent{Purpose: placement.Order, Key: "b", Order: exchange.NewOrder{
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.send(Intent{Purpose: placement.Order, Key: "b", Order: exchange.NewOrder{
 				Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: bid.Price, Quantity: 10}}),
 				Strategy: "one", Symbol: bitcoin, Body: record.Refused{Reason: "no"}})
 			d.now += agoMS
@@ -142,7 +142,7 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 		}, nil, ""},
 		{"a person withdrew it", []strategy.DesiredOrder{bid}, func(d *desk) {
 			rests(0)(d)
-			d.book.Apply(&record.Record{ClientOrderID: d.book.LiveAt(0).ClientOrderID(), Body: record.Withdrawn{Reason: "a test"}})
+			d.tracker.Apply(&record.Record{ClientOrderID: d.tracker.LiveAt(0).ClientOrderID(), Body: record.Withdrawn{Reason: "a test"}})
 		}, nil, "cancel 12: withdrawn by a person: a test"},
 	} {
 		d := holds(t, 0)
@@ -228,7 +228,7 @@ func TestDeriveWaitsForSymbolState(t *testing.T) {
 	} {
 		d := holds(t, 20)
 		d.target(0)
-		c.state(d.book.Symbol(bitcoin))
+		c.state(d.tracker.Symbol(bitcoin))
 		if have := len(d.derive(c.desired)) != 0; have != c.want {
 			t.Errorf("%s: want an exit %t, have %t", c.name, c.want, have)
 		}
@@ -258,7 +258,7 @@ func TestProtectionStaysWhileOnlyExitsAreAllowed(t *testing.T) {
 		d.want(&strategy.Plan{})
 		d.whole(placement.StopLoss, 12, exchange.Sell, "40000")
 		if c.with != nil {
-			c.with(d.book.Symbol(bitcoin))
+			c.with(d.tracker.Symbol(bitcoin))
 		}
 		if have := summary(d.derive(protect)); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
@@ -292,7 +292,7 @@ func TestUncertainPlacementIsDecided(t *testing.T) {
 		{"with one list of positions", 10, fenceMS, func(at *situation) { at.s.fetched.Before = exchange.Fetched[exchange.Position]{} }, "", false},
 		{"L after a fill", 10, fenceMS, func(at *situation) {
 			id := at.d.rests(placement.Order, 30, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: 1e8, Quantity: 3})
-			at.d.book.Apply(&record.Record{AtMS: fenceMS - 999, ClientOrderID: id, Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
+			at.d.tracker.Apply(&record.Record{AtMS: fenceMS - 999, ClientOrderID: id, Body: record.Ended{OrderID: 30, State: placement.Canceled, Filled: 1}})
 			at.symbol.residual, at.symbol.stable = 9, stable{known: 1, residual: 9, positionID: 7}
 		}, "", false},
 		{"an order that no list has shown", 10, fenceMS, func(at *situation) {
@@ -308,7 +308,7 @@ func TestUncertainPlacementIsDecided(t *testing.T) {
 		{"none of it, and a stop stands that was placed since", 0, fenceMS, func(at *situation) {
 			at.s.fetched.ClosedOf = []string{"BTC-USDT"}
 			id := at.d.whole(placement.StopLoss, 30, exchange.Sell, "49000")
-			at.d.book.Apply(&record.Record{AtMS: 1, ClientOrderID: id, Body: record.Fill{OrderID: 30}}) // a list has shown it
+			at.d.tracker.Apply(&record.Record{AtMS: 1, ClientOrderID: id, Body: record.Fill{OrderID: 30}}) // a list has shown it
 		}, "", true},
 		{"more than it explains: a person must look", 15, fenceMS, func(at *situation) { at.symbol.stable.residual = 15 }, "", false},
 	} {
@@ -317,7 +317,7 @@ func TestUncertainPlacementIsDecided(t *testing.T) {
 		opening := d.places(placement.Entry, buys)
 		d.unknown(opening)
 		d.now = c.nowMS
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		s := d.shows(symbol, c.shown)
 		if c.shown == 0 {
 			symbol.positionID = 0
@@ -327,7 +327,7 @@ func TestUncertainPlacementIsDecided(t *testing.T) {
 		if c.with != nil {
 			c.with(&situation{d, s, symbol})
 		}
-		s.uncertainOrders().decideUnknown(symbol, d.book.unknownOn(bitcoin))
+		s.uncertainOrders().decideUnknown(symbol, d.tracker.unknownOn(bitcoin))
 		have := ""
 		for _, r := range s.records {
 			if body, is := r.Body.(record.Ended); is && r.ClientOrderID == opening {

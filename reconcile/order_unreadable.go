@@ -46,29 +46,29 @@ func (s *Snapshot) lacksPosition(key exchange.SymbolKey) bool {
 // and its fill is booked; a listed protective order stays. A foreign row counts as an unknown order on
 // its symbol.
 func (s orderRows) observeUnread() {
-	for symbol := range s.book.Symbols() {
+	for symbol := range s.tracker.Symbols() {
 		if s.fetched.Orders(symbol.Key().Market).Done() {
 			symbol.unreadable = symbol.unreadable[:0]
 		}
 	}
 	for i := range s.fetched.UnreadOrders {
 		u := &s.fetched.UnreadOrders[i]
-		if p := s.book.PlacementOf(u); p != nil {
+		if p := s.tracker.PlacementOf(u); p != nil {
 			s.unreadOwn(p, u)
 			s.fetched.Unread = append(s.fetched.Unread, p.Symbol())
 			continue
 		}
 		key := u.Key()
-		if key.Name == "" || s.book.Symbol(key) == nil && !s.book.prefixed(u.Row.ClientOrderID) {
+		if key.Name == "" || s.tracker.Symbol(key) == nil && !s.tracker.prefixed(u.Row.ClientOrderID) {
 			continue
 		}
-		if u.Open && !s.book.Known(u.Row.ClientOrderID) {
-			symbol := s.book.Track(key)
+		if u.Open && !s.tracker.Known(u.Row.ClientOrderID) {
+			symbol := s.tracker.Track(key)
 			symbol.unreadable = append(symbol.unreadable, u.Row)
 			symbol.foreign = append(symbol.foreign,
 				exchange.Order{ID: u.Row.ID, ClientOrderID: u.Row.ClientOrderID, Market: key.Market, Symbol: key.Name})
 		}
-		if u.Row.ClientOrderID == "" && len(s.book.unknownOn(key)) > 0 {
+		if u.Row.ClientOrderID == "" && len(s.tracker.unknownOn(key)) > 0 {
 			s.fetched.Unread = append(s.fetched.Unread, key) // it may be the order whose answer was lost
 		}
 	}

@@ -121,15 +121,15 @@ func (p *peer) notePlaced(sentMS int64) { p.placedMS = sentMS }
 // because of it. An order that was booked by its order id, before any list showed another client order id for it, is not counted twice.
 func (e *evidence) isPeerOrder(o *exchange.Order) bool {
 	id, ours := placement.ParseSerial(o.ClientOrderID)
-	if !ours || o.Market != exchange.Spot || !e.book.prefixed(o.ClientOrderID) || e.book.Known(o.ClientOrderID) ||
-		e.book.Known(duplicateID(o)) || e.book.claimed(o) {
+	if !ours || o.Market != exchange.Spot || !e.tracker.prefixed(o.ClientOrderID) || e.tracker.Known(o.ClientOrderID) ||
+		e.tracker.Known(duplicateID(o)) || e.tracker.claimed(o) {
 		return false
 	}
-	if !e.book.Sent(o.Key(), id) {
+	if !e.tracker.Sent(o.Key(), id) {
 		return true
 	}
-	found, standing := placement.ParseSerial(e.book.UnknownOrder())
-	return standing && (found.Start == id.Start || e.book.OnlyReported(o.Key(), id))
+	found, standing := placement.ParseSerial(e.tracker.UnknownOrder())
+	return standing && (found.Start == id.Start || e.tracker.OnlyReported(o.Key(), id))
 }
 
 // notePeerOrder remembers the quantity that an order has bought or sold, and returns the part that is new.
@@ -270,11 +270,11 @@ func (s *SymbolState) tooSmallToTrade(quantity exchange.Quantity) bool {
 
 // JointUncovered reports whether botd stands down and no stop covers part of the position. Then the next
 // round must come soon.
-func (b *Book) JointUncovered(symbol *SymbolState) bool {
-	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !b.StandsDown() {
+func (t *Tracker) JointUncovered(symbol *SymbolState) bool {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || !t.StandsDown() {
 		return false
 	}
-	left := b.jointStopQuantity(symbol) - b.jointSales(symbol)
+	left := t.jointStopQuantity(symbol) - t.jointSales(symbol)
 	return symbol.spot.excess.sinceMS != 0 || !symbol.tooSmallToTrade(left)
 }
 

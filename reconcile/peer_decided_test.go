@@ -28,7 +28,7 @@ func decidedBeforeAStart(t testing.TB, checkpoint bool) {
 	bought := anothers(elders+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
 	theirs := anothers(elders+"2", 21, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
 	w.sees("1", "0.017", []exchange.Order{bought}, own, theirs)
-	for _, r := range w.book.Resolve(coin, false, "one", "they are mine") {
+	for _, r := range w.tracker.Resolve(coin, false, "one", "they are mine") {
 		w.apply(r)
 	}
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "an order on another symbol"}})
@@ -42,7 +42,7 @@ func decidedBeforeAStart(t testing.TB, checkpoint bool) {
 		w.now += 1_000
 		w.sees("1", "0.017", []exchange.Order{bought}, own, theirs)
 	}
-	if !w.book.StandsDown() {
+	if !w.tracker.StandsDown() {
 		t.Fatal("want botd to stand down for the order on another symbol")
 	}
 	if have := derive(); len(have) != 0 {
@@ -71,21 +71,21 @@ func reportedAhead(t testing.TB) {
 	w.now += 60_000
 	ahead := anothers("bt-zzzzzz-1", 15, exchange.Buy, exchange.Limit, 7, 0, w.now)
 	w.sees("1.01", "0", nil, ahead)
-	for _, r := range w.book.Resolve(coin, false, "one", "it is mine") {
+	for _, r := range w.tracker.Resolve(coin, false, "one", "it is mine") {
 		w.apply(r)
 	}
-	lost := placement.ClientOrderID("t", w.book.Start(), 99)
+	lost := placement.ClientOrderID("t", w.tracker.Start(), 99)
 	w.start()
 	derive := w.deriver()
 	w.now += 60_000
 	w.sees("1.01", "0", nil, ahead)
-	if w.book.StandsDown() {
+	if w.tracker.StandsDown() {
 		t.Fatal("want the order that was left to its owner reported once")
 	}
 	sold := anothers(lost, 20, exchange.Sell, exchange.MarketOrder, 10, 10, w.now)
 	w.now += peerStopMS
 	w.sees("1.01", "0", []exchange.Order{sold}, ahead) // a person's coins make up for those that were sold
-	if have := derive(); !w.book.StandsDown() || stopped(have) != 0 {
+	if have := derive(); !w.tracker.StandsDown() || stopped(have) != 0 {
 		t.Errorf("want botd to stand down, and no stop for what an order that the journal lacks has sold, have %+v", have)
 	}
 }
@@ -105,14 +105,14 @@ func TestAdoptedSaleOfAnotherBotdCountsOnce(t *testing.T) {
 func adoptedSaleNamed(t testing.TB, restarted bool) {
 	t.Helper()
 	w, _ := protecting(t)
-	w.book.foreignPolicy = ForeignAdopt
+	w.tracker.foreignPolicy = ForeignAdopt
 	w.now += 60_000
 	sold := anothers("", 20, exchange.Sell, exchange.MarketOrder, 10, 10, w.now)
 	for range 12 {
 		w.now += 1_000
 		w.sees("1", "0", []exchange.Order{sold})
 	}
-	if have := w.book.Symbol(coin).Known(); have != 0 {
+	if have := w.tracker.Symbol(coin).Known(); have != 0 {
 		t.Fatalf("want the sale adopted, have %d known", have)
 	}
 	if restarted {
@@ -126,7 +126,7 @@ func adoptedSaleNamed(t testing.TB, restarted bool) {
 		w.now += peerStopMS
 		w.sees("1.007", "0", []exchange.Order{sold, bought})
 	}
-	if have := stopped(derive()); !w.book.StandsDown() || have != 7 {
+	if have := stopped(derive()); !w.tracker.StandsDown() || have != 7 {
 		t.Errorf("want a stop of the 7 that another botd bought since, have %d", have)
 	}
 }

@@ -38,7 +38,7 @@ func canceledByAnother(t testing.TB, own, alone bool, want exchange.Quantity) {
 	}
 	w.sees("1", "0.01", nil, stop)
 	if own {
-		w.book.NoteCancel(stop.ClientOrderID, w.now)
+		w.tracker.NoteCancel(stop.ClientOrderID, w.now)
 	}
 	stop.Status = exchange.StatusCanceled
 	w.now += 1_000
@@ -81,7 +81,7 @@ func TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase(t *testing.T) {
 func soldOfForgotten(t testing.TB, sold exchange.Quantity, checkpoint, resolved, unfound bool, want exchange.Quantity) {
 	t.Helper()
 	w, _ := protecting(t)
-	w.book.spotFee = 0
+	w.tracker.spotFee = 0
 	w.now += 60_000
 	standDown := func() {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "an old backup"}})
@@ -104,7 +104,7 @@ func soldOfForgotten(t testing.TB, sold exchange.Quantity, checkpoint, resolved,
 	} else {
 		w.start()
 	}
-	w.book.spotFee = 0
+	w.tracker.spotFee = 0
 	derive := w.deriver()
 	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now-90_000)
 	for range 3 {
@@ -177,14 +177,14 @@ func knowsForgotten(t testing.TB, order *exchange.Order, halted, quarantined, re
 		rearm()
 	}
 	w.start()
-	w.book.spotFee = 0
+	w.tracker.spotFee = 0
 	derive := w.deriver()
 	for range 6 {
 		w.now += 1_000
 		w.sees(free, "0", []exchange.Order{*order})
 	}
-	if have := stopped(derive()); !w.book.StandsDown() || have != want {
-		t.Errorf("want a stop of %d, have %d, standing down %t", want, have, w.book.StandsDown())
+	if have := stopped(derive()); !w.tracker.StandsDown() || have != want {
+		t.Errorf("want a stop of %d, have %d, standing down %t", want, have, w.tracker.StandsDown())
 	}
 }
 
@@ -210,14 +210,14 @@ func TestStopReturnsDespiteLostExitWhileStandingDown(t *testing.T) {
 func lostExitStandingDown(t testing.TB, free string, start bool, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)
-	w.book.spotFee = 0
+	w.tracker.spotFee = 0
 	w.now += 60_000
 	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now-600_000)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 	w.places(placement.Exit, 0, saleOf(10))
 	if start {
 		w.start()
-		w.book.spotFee = 0
+		w.tracker.spotFee = 0
 		derive = w.deriver()
 	}
 	for range 4 {
@@ -248,8 +248,8 @@ func bookedAsOwn(t testing.TB) {
 		w.now += 1_000
 		w.sees("1.007", "0.01", []exchange.Order{named}, stop)
 	}
-	if have := stopped(derive()); !w.book.StandsDown() || have != 7 {
-		t.Errorf("want a stop of the seven alone beside the one of ten, have %d, standing down %t", have, w.book.StandsDown())
+	if have := stopped(derive()); !w.tracker.StandsDown() || have != 7 {
+		t.Errorf("want a stop of the seven alone beside the one of ten, have %d, standing down %t", have, w.tracker.StandsDown())
 	}
 }
 
@@ -277,7 +277,7 @@ func soldAfterACut(t testing.TB, aged int64, witness bool) {
 	stop := w.places(placement.StopLoss, 8, stopOf(4))
 	w.now += 60_000
 	w.start()
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	stop.Status, stop.Filled = exchange.StatusFilled, 4
 	lacking := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 6, Filled: 6,
 		Status: exchange.StatusFilled, CreatedMS: w.now - aged}
@@ -285,7 +285,7 @@ func soldAfterACut(t testing.TB, aged int64, witness bool) {
 		w.now += 1_000
 		w.sees("1", "0", []exchange.Order{stop, lacking})
 	}
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	if have := symbol.Cause() == record.SoldByOthers && symbol.Quarantine() != ""; have != witness {
 		t.Errorf("want the sale to be the witness %t, have %q, contradicted %q", witness, symbol.Quarantine(), symbol.contradicted)
 	}

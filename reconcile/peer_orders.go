@@ -23,11 +23,11 @@ func (s *survey) peerOrders() peerOrders { return peerOrders{&s.evidence, &s.rec
 func (s peerOrders) notePeerOrders(orders []exchange.Order) {
 	for i := range orders {
 		o := &orders[i]
-		symbol := s.book.Track(o.Key())
+		symbol := s.tracker.Track(o.Key())
 		symbol.decideUnlisted(o, s.fetched.EndedMS)
 		if o.Filled > 0 && o.ID > symbol.DecidedID() && s.isPeerOrder(o) {
-			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.book.spotFee)
-			if id, _ := placement.ParseSerial(o.ClientOrderID); s.book.Booted(id.Start) {
+			grown := symbol.notePeerOrder(o, s.fetched.EndedMS, s.tracker.spotFee)
+			if id, _ := placement.ParseSerial(o.ClientOrderID); s.tracker.Booted(id.Start) {
 				symbol.spot.peer.continued += grown
 			}
 		}
@@ -41,8 +41,8 @@ func (s peerOrders) noteUnknownEnded(orders []exchange.Order) {
 	s.notePeerOrders(orders)
 	for i := range orders {
 		order := &orders[i]
-		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.book.prefixed(order.ClientOrderID) && !s.book.Sent(order.Key(), id) {
-			s.book.Track(order.Key()).unknownEnded = order.ClientOrderID
+		if id, ours := placement.ParseSerial(order.ClientOrderID); ours && s.tracker.prefixed(order.ClientOrderID) && !s.tracker.Sent(order.Key(), id) {
+			s.tracker.Track(order.Key()).unknownEnded = order.ClientOrderID
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (s peerOrders) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool { return listed(one.orderID) })
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
-		if !listed(o.ID) && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) {
+		if !listed(o.ID) && o.Side == exchange.Sell && s.tracker.prefixed(o.ClientOrderID) {
 			symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
 			symbol.unlistedFor, symbol.spot.peer.saleListed = persistence{}, true
 		}
@@ -72,9 +72,9 @@ func (s peerOrders) forgetUnlisted(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || symbol.rules == nil {
 		return
 	}
-	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.book.Settle().StalenessMS) {
-		on := s.book.inputs(&Desired{}, symbol, s.fetched.EndedMS)
-		frozen := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen))
+	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.tracker.Settle().StalenessMS) {
+		on := s.tracker.inputs(&Desired{}, symbol, s.fetched.EndedMS)
+		frozen := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(s.tracker.Balance(symbol.rules.Base).Frozen))
 		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
 			ended := frozen < one.net
 			if !ended {
@@ -96,7 +96,8 @@ func (s peerOrders) noteSoldUnknown(symbol *SymbolState) {
 	sum := exchange.Quantity(0)
 	for i := range rows {
 		o := &rows[i]
-		if o.Key() == symbol.Key() && o.Side == exchange.Sell && s.book.prefixed(o.ClientOrderID) && !slices.Contains(counted, o.ID) && !s.book.claimed(o) {
+		if o.Key() == symbol.Key() && o.Side == exchange.Sell && s.tracker.prefixed(o.ClientOrderID) && !slices.Contains(counted, o.ID) &&
+			!s.tracker.claimed(o) {
 			counted, sum = append(counted, o.ID), sum+o.Filled
 		}
 	}
@@ -113,11 +114,11 @@ type stopExcess struct {
 // show a stop that has ended, so the wallet must freeze the asset for all of them.
 func (s peerOrders) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot
-	sells := s.book.jointSales(symbol)
+	sells := s.tracker.jointSales(symbol)
 	t.excess.quantity = sells - symbol.jointPosition()
-	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
+	frozen := symbol.rules.QuantityOf(s.tracker.Balance(symbol.rules.Base).Frozen)
 	switch {
-	case !s.book.StandsDown() || frozen < sells || symbol.tooSmallToTrade(t.excess.quantity):
+	case !s.tracker.StandsDown() || frozen < sells || symbol.tooSmallToTrade(t.excess.quantity):
 		t.excess.quantity, t.excess.sinceMS = 0, 0
 	case t.excess.sinceMS == 0:
 		t.excess.sinceMS = s.fetched.EndedMS
@@ -126,19 +127,19 @@ func (s peerOrders) noteExcess(symbol *SymbolState) {
 
 // noteUnnamedOrders looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops.
 func (s peerOrders) noteUnnamedOrders(symbol *SymbolState) {
-	t := &s.book.unnamedPeer
+	t := &s.tracker.unnamedPeer
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
 		if !t.futuresIDs.shown() && o.ClientOrderID == "" && symbol.stopsAt(o) {
 			t.noteUnnamed(o.ID)
 		}
-		if !s.book.Resembles(symbol, o) {
+		if !s.tracker.Resembles(symbol, o) {
 			continue
 		}
 		t.noteUnnamed(o.ID)
 		if o.ID > t.stopID {
 			limit := stopLimit(symbol.rules, o.StopPrice, o.Quantity, symbol.collar)
-			own := limit + markOf(s.book.Start(), symbol.rules, maxSaleMark(limit, symbol.collar))
+			own := limit + markOf(s.tracker.Start(), symbol.rules, maxSaleMark(limit, symbol.collar))
 			t.stopID, t.rank = o.ID, cmp.Compare(own, o.Price)
 		}
 	}
@@ -155,7 +156,7 @@ func (s peerOrders) noteReplacements(symbol *SymbolState) {
 	t.orders = slices.DeleteFunc(t.orders, func(one replacementOrder) bool {
 		open := slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool { return o.ID == one.orderID })
 		if !open {
-			s.book.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)
+			s.tracker.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)
 		}
 		return !open
 	})
@@ -164,7 +165,7 @@ func (s peerOrders) noteReplacements(symbol *SymbolState) {
 		at := slices.IndexFunc(t.canceled, func(one canceledStop) bool {
 			return o.Quantity <= one.quantity && o.CreatedMS >= one.fromMS && o.CreatedMS <= one.untilMS
 		})
-		if at >= 0 && !t.includes(o.ID) && s.book.Resembles(symbol, o) {
+		if at >= 0 && !t.includes(o.ID) && s.tracker.Resembles(symbol, o) {
 			t.orders = append(t.orders, replacementOrder{o.ID, o.Quantity})
 			t.canceled[at].quantity -= o.Quantity
 		}
@@ -184,17 +185,17 @@ func (s peerOrders) noteSoldElsewhere(symbol *SymbolState) {
 // ids, nothing else shows that another botd buys there, or that the journal of earlier purchases was lost. A person decides once; nothing is adopted.
 // A halt of the account because of another botd blocks openings everywhere, a quarantine because of one of its orders only on that symbol.
 func (s peerOrders) quarantineSecondBuyer(rows []exchange.Order) {
-	if anothers := s.book.Halted().Unknown != "" || !s.book.New() && s.book.ForeignPrefix() != ""; !s.book.omitsIDs() || anothers {
+	if anothers := s.tracker.Halted().Unknown != "" || !s.tracker.New() && s.tracker.ForeignPrefix() != ""; !s.tracker.omitsIDs() || anothers {
 		return
 	}
-	for symbol := range s.book.Symbols() {
-		newest := s.book.unclaimedRows().newestUnclaimed(symbol, rows)
+	for symbol := range s.tracker.Symbols() {
+		newest := s.tracker.unclaimedRows().newestUnclaimed(symbol, rows)
 		if newest == nil || !purchaseOfForm(symbol.rules, newest) {
 			continue
 		}
 		symbol.spot.secondBuyer = newest.ID
-		if !s.book.unclaimedRows().mayBeBotds(newest) {
-			s.book.noteUnnamed(newest.ID)
+		if !s.tracker.unclaimedRows().mayBeBotds(newest) {
+			s.tracker.noteUnnamed(newest.ID)
 			s.quarantine(symbol, fmt.Sprintf("order %d has no id but the form of botd's purchases: another botd runs here, or ran, or a journal was lost",
 				newest.ID))
 		}
@@ -212,9 +213,9 @@ func (s peerOrders) guardLost() {
 	orders, positions, use := s.fetched.FuturesOrders, s.fetched.Positions, s.fetched.Account
 	unlisted := orders.Done() && len(orders.Items()) == 0 && positions.Done() && len(positions.Items()) == 0 &&
 		use != nil && !use.OrderMargin.Add(use.PositionMargin).IsZero()
-	for symbol := range s.book.Symbols() {
+	for symbol := range s.tracker.Symbols() {
 		id := symbol.unknownEnded
-		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.book.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
+		if i := slices.IndexFunc(symbol.foreign, func(o exchange.Order) bool { return s.tracker.prefixed(o.ClientOrderID) }); id == "" && i >= 0 {
 			id = symbol.foreign[i].ClientOrderID
 		}
 		if id != "" || symbol.AtVenue() != 0 || unlisted && symbol.Key().Market == exchange.Futures {
@@ -226,7 +227,7 @@ func (s peerOrders) guardLost() {
 // guardFirstRead does the same for a position that could not be read until now, though other records have followed the journal's start.
 func (s peerOrders) guardFirstRead(symbol *SymbolState) {
 	unknown := max(symbol.ChangedMS(), symbol.IgnoredMS()) == 0 && len(symbol.live) == 0
-	if s.book.bornEmpty && unknown && symbol.read && symbol.AtVenue() != 0 {
+	if s.tracker.bornEmpty && unknown && symbol.read && symbol.AtVenue() != 0 {
 		s.quarantineLost(symbol, "")
 	}
 }

@@ -18,7 +18,7 @@ func purchaseOf(id int64, amount, mean string) exchange.Order {
 // The price has moved by at most a 500th since botd computed the amount for a whole number of steps.
 func TestAPurchaseOfBotdsFormIsAWholeNumberOfSteps(t *testing.T) {
 	t.Parallel()
-	rules := newWallet(t).book.Symbol(coin).rules
+	rules := newWallet(t).tracker.Symbol(coin).rules
 	for _, c := range []struct {
 		name, amount, mean string
 		want               bool
@@ -75,10 +75,10 @@ func secondBuyer(t testing.TB, change func(*wallet, *exchange.Order), more ...ex
 func secondBuyerFound(t testing.TB) *wallet {
 	t.Helper()
 	w := secondBuyer(t, func(*wallet, *exchange.Order) {})
-	if have := w.book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id but the form of botd's purchases") {
+	if have := w.tracker.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id but the form of botd's purchases") {
 		t.Errorf("want the symbol quarantined for it, have %q", have)
 	}
-	if !w.book.HasUnnamedPeer() {
+	if !w.tracker.HasUnnamedPeer() {
 		t.Error("want another botd known, to which exits yield")
 	}
 	return w
@@ -99,25 +99,25 @@ func TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere(t *testing.T)
 func secondBuyerElsewhere(t testing.TB) {
 	t.Helper()
 	w := secondBuyer(t, func(w *wallet, _ *exchange.Order) {
-		w.book.Track(bitcoin)
+		w.tracker.Track(bitcoin)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-000001zzzzz-1", Symbol: bitcoin,
 			Body: record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost}})
 	})
-	if !w.book.StandsDown() || w.book.Symbol(coin).Quarantine() == "" {
-		t.Errorf("want it quarantined while it stands down for an order elsewhere, have it stand down %t", w.book.StandsDown())
+	if !w.tracker.StandsDown() || w.tracker.Symbol(coin).Quarantine() == "" {
+		t.Errorf("want it quarantined while it stands down for an order elsewhere, have it stand down %t", w.tracker.StandsDown())
 	}
 }
 
 func secondBuyerDecided(t testing.TB) {
 	w := secondBuyerFound(t)
-	for _, r := range w.book.Resolve(coin, false, "one", "a test") {
+	for _, r := range w.tracker.Resolve(coin, false, "one", "a test") {
 		w.apply(r)
 	}
 	first := purchaseOf(6, "500.001", "50000.1")
 	w.start()
 	w.now += 5_000
 	w.sees("1.02", "0", []exchange.Order{first})
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	if symbol.Quarantine() != "" || symbol.Known() != 10 {
 		t.Errorf("want it left to its owner, have %d known, quarantined %q", symbol.Known(), symbol.Quarantine())
 	}
@@ -157,7 +157,7 @@ func TestUnexplainedPurchaseIsManual(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if have := secondBuyer(t, change).book.Symbol(coin).Quarantine(); have != "" {
+			if have := secondBuyer(t, change).tracker.Symbol(coin).Quarantine(); have != "" {
 				t.Errorf("want no quarantine, have %q", have)
 			}
 		})
@@ -174,7 +174,7 @@ func TestAHistoryWithIDsShowsWhoBuys(t *testing.T) {
 	own.ClientOrderID = sent.ClientOrderID
 	w.now += 5_000
 	w.sees("1.02", "0", []exchange.Order{own, purchaseOf(6, "500.001", "50000.1")})
-	if have := w.book.Symbol(coin).Quarantine(); have != "" {
+	if have := w.tracker.Symbol(coin).Quarantine(); have != "" {
 		t.Errorf("want no quarantine, have %q", have)
 	}
 }
@@ -183,10 +183,10 @@ func TestAHistoryWithIDsShowsWhoBuys(t *testing.T) {
 func TestTheNewestPurchaseDecides(t *testing.T) {
 	t.Parallel()
 	none := func(*wallet, *exchange.Order) {}
-	if have := secondBuyer(t, none, purchaseOf(7, "500.0011", "50000.1")).book.Symbol(coin).Quarantine(); have != "" {
+	if have := secondBuyer(t, none, purchaseOf(7, "500.0011", "50000.1")).tracker.Symbol(coin).Quarantine(); have != "" {
 		t.Errorf("want no quarantine, have %q", have)
 	}
-	if have := secondBuyer(t, none, purchaseOf(7, "500.01", "50000.1")).book.Symbol(coin).Quarantine(); have == "" {
+	if have := secondBuyer(t, none, purchaseOf(7, "500.01", "50000.1")).tracker.Symbol(coin).Quarantine(); have == "" {
 		t.Error("want whole cents to decide nothing")
 	}
 }
@@ -201,7 +201,7 @@ func TestAPurchaseOfBotdsFormIsQuarantinedBesideOtherOrders(t *testing.T) {
 		"a sale without an answer":                        func(w *wallet, _ *exchange.Order) { w.places(placement.StopLoss, 0, stopOf(4)) },
 		"a purchase of the same seconds under its own id": func(w *wallet, _ *exchange.Order) { w.buysUnder(8, 4) },
 	} {
-		if have := secondBuyer(t, change).book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id") {
+		if have := secondBuyer(t, change).tracker.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id") {
 			t.Errorf("%s: want the symbol quarantined for it, have %q", name, have)
 		}
 	}
@@ -220,7 +220,7 @@ func TestALostPurchaseIsNoSecondBuyers(t *testing.T) {
 		},
 	} {
 		w := secondBuyer(t, change)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		if strings.Contains(symbol.Quarantine(), "the form of botd's purchases") || symbol.spot.secondBuyer != 6 {
 			t.Errorf("%s: want it noted and decided otherwise, have %d, quarantined %q", name, symbol.spot.secondBuyer, symbol.Quarantine())
 		}
@@ -242,11 +242,11 @@ func forgottenPurchase(t testing.TB) {
 	}
 	w.now += 60_000
 	w.sees("1", "0", []exchange.Order{purchaseOf(19, "500.001", "50000.1")})
-	if have := w.book.Symbol(coin).Quarantine(); have != "" {
+	if have := w.tracker.Symbol(coin).Quarantine(); have != "" {
 		t.Errorf("want it botd's own for all the journal remembers, have %q", have)
 	}
 	w.sees("1", "0", []exchange.Order{purchaseOf(20_000, "500.001", "50000.1")})
-	if w.book.Symbol(coin).Quarantine() == "" {
+	if w.tracker.Symbol(coin).Quarantine() == "" {
 		t.Error("want a later one quarantined")
 	}
 }
@@ -258,8 +258,8 @@ func TestSecondBuyerIsFoundInTheNewestHistory(t *testing.T) {
 	other := purchaseOf(6, "500.001", "50000.1")
 	other.CreatedMS = w.now
 	w.now += 1_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Newest: []exchange.Order{purchaseOf(5, "500.002", "50000.2"), other}})
-	if have := w.book.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id but the form of botd's purchases") {
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Newest: []exchange.Order{purchaseOf(5, "500.002", "50000.2"), other}})
+	if have := w.tracker.Symbol(coin).Quarantine(); !strings.Contains(have, "order 6 has no id but the form of botd's purchases") {
 		t.Errorf("want the symbol quarantined for it, have %q", have)
 	}
 }

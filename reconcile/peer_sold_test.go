@@ -22,7 +22,7 @@ func TestSalesThatABackupLacksCountAsTheyGrow(t *testing.T) {
 		"filled at once":  {func(*wallet, func(exchange.Quantity)) {}, false, "1.01", 8},
 		"filled in steps": {func(_ *wallet, sees func(exchange.Quantity)) { sees(1) }, false, "1.01", 8},
 		"shown before the rules of the symbol are known": {func(w *wallet, sees func(exchange.Quantity)) {
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			rules := symbol.Rules()
 			symbol.SetRules(nil)
 			sees(2)
@@ -36,11 +36,11 @@ func TestSalesThatABackupLacksCountAsTheyGrow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, _ := protecting(t)
-			w.book.spotFee = 0
-			lost := placement.ClientOrderID("t", w.book.Start(), 99)
+			w.tracker.spotFee = 0
+			lost := placement.ClientOrderID("t", w.tracker.Start(), 99)
 			w.now += 60_000
 			w.start()
-			w.book.spotFee = 0
+			w.tracker.spotFee = 0
 			derive := w.deriver()
 			sees := func(filled exchange.Quantity) {
 				w.now += 2_000
@@ -86,11 +86,11 @@ func TestOrderUnderTheConfiguredPrefixIsAnotherBotds(t *testing.T) {
 	t.Parallel()
 	for instance, want := range map[string]bool{"t": true, "u": false} {
 		w, _ := protecting(t)
-		w.book.instance = ""
-		w.book.Configure(Settings{Instance: instance})
+		w.tracker.instance = ""
+		w.tracker.Configure(Settings{Instance: instance})
 		w.now += 1_000
 		w.sees("1.003", "0.007", nil, anothers(elders+"1", 30, exchange.Sell, exchange.Limit, 7, 0, w.now))
-		if have := w.book.StandsDown(); have != want {
+		if have := w.tracker.StandsDown(); have != want {
 			t.Errorf("instance %s: want botd to stand down %t, have %t", instance, want, have)
 		}
 	}

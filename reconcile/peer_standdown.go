@@ -45,7 +45,7 @@ func (d jointProtection) converge() {
 	before := len(d.intents)
 	d.positionProtection().converge()
 	defer d.cancelSoldStops()
-	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.book.jointStopQuantity(d.symbol) == 0) {
+	if d.symbol.AtVenue() == 0 && (d.symbol.Key().Market == exchange.Futures || d.tracker.jointStopQuantity(d.symbol) == 0) {
 		return // there is no position: this journal's own protection is removed
 	}
 	stop := d.isProtected(d.stops, exchange.StopMarket, exchange.StopLimit)
@@ -67,21 +67,21 @@ func (d jointProtection) converge() {
 // mayProtectPeer reports whether spot stops from before the start may protect the purchases of another botd: the start has forgotten those purchases,
 // and a history that omits them proves nothing while the wallet shows the stops' quantity.
 func (d jointProtection) mayProtectPeer() bool {
-	return d.symbol.Key().Market == exchange.Spot && !d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance()))
+	return d.symbol.Key().Market == exchange.Spot && !d.symbol.tooSmallToTrade(min(d.tracker.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance()))
 }
 
 // cancelSoldStops removes, on spot, this journal's own stops for quantity that has already been sold: by orders that the journal does not know, as the
 // order history and the wallet show. Those orders may sell what they have bought themselves. On futures a stop cannot sell more than the position.
 func (d jointProtection) cancelSoldStops() {
 	seen := &d.symbol.spot
-	if d.symbol.Key().Market != exchange.Spot || seen.inconclusive || seen.soldUnknown == 0 || !d.book.walletRead || d.desired.Unread {
+	if d.symbol.Key().Market != exchange.Spot || seen.inconclusive || seen.soldUnknown == 0 || !d.tracker.walletRead || d.desired.Unread {
 		return
 	}
 	recent := func(one peerOrder) bool { return d.nowMS-one.seenMS < peerStopMS }
 	if slices.ContainsFunc(seen.peer.orders, recent) {
 		return // the list that showed the sale may omit other orders, such as the purchase of the sold quantity
 	}
-	canceled := func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 }
+	canceled := func(p *account.Placement) bool { return d.tracker.delivery(p).releasedMS != 0 }
 	if excess := min(d.spotPosition().selling(canceled)-d.symbol.jointPosition(), seen.soldUnknown-d.symbol.spot.peer.purchases()); excess > 0 {
 		d.spotStops().cancelStops(excess, "orders that the journal does not know have already sold its quantity")
 	}
@@ -101,7 +101,7 @@ func (d jointProtection) isProtected(own []*account.Placement, types ...exchange
 			return true
 		}
 	}
-	return d.book.protectedBy(d.symbol, side, covers, types) != ""
+	return d.tracker.protectedBy(d.symbol, side, covers, types) != ""
 }
 
 // protectedBy returns the client order id of an order of the peer that protects the position; empty for none.
@@ -116,20 +116,20 @@ func (p *peer) protectedBy(symbol *SymbolState, side exchange.Side, covers func(
 
 // PeerStop returns, while botd stands down, the client order id of a stop of the peer that protects the position, on spot together with the given quantity
 // of botd's own stops; empty for none.
-func (b *Book) PeerStop(symbol *SymbolState, own exchange.Quantity) (id string) {
-	if !b.StandsDown() || symbol.TrustedPosition() == 0 || symbol.rules == nil {
+func (t *Tracker) PeerStop(symbol *SymbolState, own exchange.Quantity) (id string) {
+	if !t.StandsDown() || symbol.TrustedPosition() == 0 || symbol.rules == nil {
 		return ""
 	}
 	if symbol.Key().Market == exchange.Futures {
 		covers := func(closes bool, remaining exchange.Quantity) bool {
 			return closes || remaining >= symbol.TrustedPosition().Abs()
 		}
-		return b.protectedBy(symbol, exchange.SideOf(-symbol.TrustedVenuePosition()), covers,
+		return t.protectedBy(symbol, exchange.SideOf(-symbol.TrustedVenuePosition()), covers,
 			[]exchange.OrderType{exchange.StopMarket, exchange.StopLimit})
 	}
-	left := b.jointStopQuantity(symbol) - own
+	left := t.jointStopQuantity(symbol) - own
 	for _, o := range symbol.foreignOrders() {
-		if b.prefixed(o.ClientOrderID) && o.Type.StopLoss() && o.Side == exchange.Sell {
+		if t.prefixed(o.ClientOrderID) && o.Type.StopLoss() && o.Side == exchange.Sell {
 			left, id = left-o.Remaining(), o.ClientOrderID
 		}
 	}
@@ -150,15 +150,15 @@ const (
 // forgotPeer reports whether stops of both from before a recent start cover no more than the wallet shows: the start has forgotten what the peer has bought,
 // and a history that omits it proves nothing.
 func (d jointProtection) forgotPeer(p *account.Placement) bool {
-	return p.SentMS() < d.book.bootMS && d.nowMS-d.book.bootMS < excessStartMS && d.spotPosition().ownBalance() >= d.book.jointSales(d.symbol)
+	return p.SentMS() < d.tracker.bootMS && d.nowMS-d.tracker.bootMS < excessStartMS && d.spotPosition().ownBalance() >= d.tracker.jointSales(d.symbol)
 }
 
 // mayRemoveExcessStop reports whether botd's own stop may be removed because stops of the peer replace it,
 // as the newest complete read shows. The removed stops never exceed the excess; each removal reduces the
 // excess.
 func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantity) bool {
-	t, after, p := &d.symbol.spot, int64(excessLastMS), d.book.Placement(i.ClientID)
-	if d.book.startedLater() {
+	t, after, p := &d.symbol.spot, int64(excessLastMS), d.tracker.Placement(i.ClientID)
+	if d.tracker.startedLater() {
 		after = excessMS
 	}
 	if p == nil || !slices.Contains(d.shrunk, p) || t.excess.sinceMS == 0 || d.nowMS-t.excess.sinceMS < after ||
@@ -193,17 +193,17 @@ func (o *observedAccount) MayProtectUnread(symbol *SymbolState) bool {
 // protectFree places a stop over the free part of the coins that both botds hold. Nothing is sold at market and nothing is canceled.
 func (d spotStops) protectFree() {
 	protection := d.desired.Protection
-	if !protection.Set || protection.StopLoss.IsZero() || d.book.startedLater() && d.nowMS-d.book.listed[exchange.Spot].beganMS < laterStartWaitMS {
+	if !protection.Set || protection.StopLoss.IsZero() || d.tracker.startedLater() && d.nowMS-d.tracker.listed[exchange.Spot].beganMS < laterStartWaitMS {
 		return
 	}
 	price := d.protectionPrice(placement.StopLoss, protection.StopLoss)
 	if d.pricePassed(placement.StopLoss, price) {
 		price = d.stopFromLast(price)
 	}
-	rules, balance := d.symbol.rules, d.book.Balance(d.symbol.rules.Base)
-	own := d.spotPosition().selling(func(p *account.Placement) bool { return d.book.delivery(p).releasedMS != 0 || d.leavesUncovered(p) })
-	held := max(own+d.book.sellsUnknown(d.symbol), rules.QuantityOf(balance.Frozen))
-	missing := d.book.jointStopQuantity(d.symbol) - held - d.symbol.spot.peer.recentPurchases(d.nowMS)
+	rules, balance := d.symbol.rules, d.tracker.Balance(d.symbol.rules.Base)
+	own := d.spotPosition().selling(func(p *account.Placement) bool { return d.tracker.delivery(p).releasedMS != 0 || d.leavesUncovered(p) })
+	held := max(own+d.tracker.sellsUnknown(d.symbol), rules.QuantityOf(balance.Frozen))
+	missing := d.tracker.jointStopQuantity(d.symbol) - held - d.symbol.spot.peer.recentPurchases(d.nowMS)
 	free := rules.QuantityOf(balance.Free) - d.symbol.Baseline()
 	d.addStop(rules.FloorQuantity(d.withinMaximum(d.withoutRefused(max(0, min(missing, free))))), price)
 }

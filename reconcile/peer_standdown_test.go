@@ -38,7 +38,7 @@ func TestStandingDownProtectsOnlyUnprotected(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.book.instance = "t"
+			d.tracker.instance = "t"
 			d.hold(20)
 			orders := slices.Clone(c.others)
 			if c.own != 0 {
@@ -52,7 +52,7 @@ func TestStandingDownProtectsOnlyUnprotected(t *testing.T) {
 			}
 			d.now += 2 * int64(exchange.Minute1)
 			d.observe(20, nil, orders...)
-			if !d.book.StandsDown() {
+			if !d.tracker.StandsDown() {
 				t.Fatal("want an order under this prefix that the journal does not know to stand it down")
 			}
 			var have []placement.Purpose
@@ -77,7 +77,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 		{19, []placement.Purpose{placement.StopLoss, placement.TakeProfit}}, // the bridge covers a part only
 	} {
 		d := newDesk(t)
-		d.book.instance = "t"
+		d.tracker.instance = "t"
 		d.hold(20)
 		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
 			StopPrice: 45_000_00, Quantity: c.quantity, ReduceOnly: true, WorkingType: exchange.ContractPrice}
@@ -89,7 +89,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 			Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
 		d.now += 2 * int64(exchange.Minute1)
 		d.observe(20, nil, stands, unknown)
-		if !d.book.StandsDown() {
+		if !d.tracker.StandsDown() {
 			t.Fatal("want an order under this prefix that the journal does not know to stand it down")
 		}
 		var have []placement.Purpose
@@ -106,7 +106,7 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 func TestStandingDownEndsWhenArmed(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.book.instance = "t"
+	d.tracker.instance = "t"
 	for _, step := range []struct {
 		record record.Halt
 		id     string
@@ -117,8 +117,8 @@ func TestStandingDownEndsWhenArmed(t *testing.T) {
 		{record.Halt{Level: record.LevelFlatten, Reason: "out"}, "", true},
 		{record.Halt{}, "", false},
 	} {
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: step.id, Body: step.record})
-		if have := d.book.StandsDown(); have != step.want {
+		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: step.id, Body: step.record})
+		if have := d.tracker.StandsDown(); have != step.want {
 			t.Errorf("after %+v %s: want standing down %t, have %t", step.record, step.id, step.want, have)
 		}
 	}
@@ -129,7 +129,7 @@ func TestStandingDownDoesNotAdopt(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{ForeignHalt, ForeignAdopt, ForeignIgnore} {
 		d := newDesk(t)
-		d.book.instance, d.book.foreignPolicy = "t", policy
+		d.tracker.instance, d.tracker.foreignPolicy = "t", policy
 		d.hold(20)
 		foreign := exchange.Order{ID: 90, ClientOrderID: "bt-00000100000-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
 			Type: exchange.StopMarket, ClosePosition: true, Status: exchange.StatusNew, StopPrice: 45_000_00}
@@ -141,7 +141,7 @@ func TestStandingDownDoesNotAdopt(t *testing.T) {
 				}
 			}
 		}
-		if d.book.Symbol(bitcoin).Quarantine() == "" {
+		if d.tracker.Symbol(bitcoin).Quarantine() == "" {
 			t.Errorf("%s: want the symbol quarantined", policy)
 		}
 	}
@@ -156,26 +156,26 @@ func TestStandingDownPersistsAcrossStart(t *testing.T) {
 
 func standsDownAfterAStart(t testing.TB) {
 	d := newDesk(t)
-	d.book = NewBook(d.book.Settle())
-	d.book.instance = "t"
+	d.tracker = NewTracker(d.tracker.Settle())
+	d.tracker.instance = "t"
 	foreign := exchange.Order{ID: 90, ClientOrderID: "bt-00000100000-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
 	journal := d.observe(0, nil, foreign)
-	if !d.book.StandsDown() || d.book.Symbol(bitcoin).Quarantine() != reasonLostJournal {
-		t.Fatalf("want it standing down and the symbol quarantined, have %q, %q", d.book.UnknownOrder(), d.book.Symbol(bitcoin).Quarantine())
+	if !d.tracker.StandsDown() || d.tracker.Symbol(bitcoin).Quarantine() != reasonLostJournal {
+		t.Fatalf("want it standing down and the symbol quarantined, have %q, %q", d.tracker.UnknownOrder(), d.tracker.Symbol(bitcoin).Quarantine())
 	}
-	start := func() *Book {
-		book := NewBook(d.book.Settle())
-		book.instance = "t"
+	start := func() *Tracker {
+		tracker := NewTracker(d.tracker.Settle())
+		tracker.instance = "t"
 		for i := range journal {
-			book.Apply(&journal[i])
+			tracker.Apply(&journal[i])
 		}
-		return book
+		return tracker
 	}
 	if have := start().UnknownOrder(); have != foreign.ClientOrderID {
 		t.Errorf("a start that has read nothing: want it to stand down for %q, have %q", foreign.ClientOrderID, have)
 	}
-	journal = append(journal, d.book.Resolve(bitcoin, false, "one", "reviewed")...)
+	journal = append(journal, d.tracker.Resolve(bitcoin, false, "one", "reviewed")...)
 	if have := start().UnknownOrder(); have != "" {
 		t.Errorf("a start after a person decided: want no standing down, have %q", have)
 	}
@@ -190,27 +190,27 @@ func TestLostJournalIsFoundOnLaterSymbol(t *testing.T) {
 
 func lostOnAnotherSymbol(t testing.TB) {
 	d := newDesk(t)
-	d.book = NewBook(d.book.Settle())
-	d.book.instance = "t"
+	d.tracker = NewTracker(d.tracker.Settle())
+	d.tracker.instance = "t"
 	later, earlier := "bt-00000100000-9", "bt-00000100000-4"
 	journal := d.observe(0, nil, exchange.Order{ID: 90, ClientOrderID: later, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen})
-	if have := d.book.Symbol(bitcoin).Quarantine(); have != reasonLostJournal || d.book.ForeignPrefix() != "" {
-		t.Fatalf("want the symbol quarantined alone, have %q, %q", have, d.book.ForeignPrefix())
+	if have := d.tracker.Symbol(bitcoin).Quarantine(); have != reasonLostJournal || d.tracker.ForeignPrefix() != "" {
+		t.Fatalf("want the symbol quarantined alone, have %q, %q", have, d.tracker.ForeignPrefix())
 	}
 	history := []exchange.Order{{ID: 70, ClientOrderID: earlier, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.MarketOrder, Quantity: 5, Filled: 5, Status: exchange.StatusFilled}}
-	reads := func(book *Book) []record.Record {
+	reads := func(tracker *Tracker) []record.Record {
 		d.now += 1_000
-		return book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Newest: history,
+		return tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Newest: history,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1")}})})
 	}
-	journal = append(journal, reads(d.book)...)
-	if have := d.book.ForeignPrefix(); have != earlier {
+	journal = append(journal, reads(d.tracker)...)
+	if have := d.tracker.ForeignPrefix(); have != earlier {
 		t.Errorf("want the account to stand down for %q, have %q", earlier, have)
 	}
 	journal = append(journal, record.Record{AtMS: d.now, ClientOrderID: earlier, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
-	again := NewBook(d.book.Settle())
+	again := NewTracker(d.tracker.Settle())
 	again.instance = "t"
 	for i := range journal {
 		again.Apply(&journal[i])
@@ -230,13 +230,13 @@ func TestLostJournalIsFoundByPositionThatIsReadLate(t *testing.T) {
 		want bool
 	}{
 		{"a new journal", func(*desk) {}, true},
-		{"started again since", func(d *desk) { d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}}) }, false},
+		{"started again since", func(d *desk) { d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}}) }, false},
 		{"a part was left to others", func(d *desk) {
-			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 		}, false},
 		{"read meanwhile, when there was none, and forgotten", func(d *desk) {
 			d.observe(0, nil)
-			d.book.Symbol(bitcoin).Forget()
+			d.tracker.Symbol(bitcoin).Forget()
 		}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -270,23 +270,23 @@ func unlistedAtFirst(t testing.TB, orders, positions int64, known, want bool) {
 		d.observe(20, nil)
 	}
 	d.readsMargin(orders, positions)
-	if have := d.book.Symbol(bitcoin).Cause() == record.JournalLost; have != want {
+	if have := d.tracker.Symbol(bitcoin).Cause() == record.JournalLost; have != want {
 		t.Errorf("want it quarantined as lost %t, have %t", want, have)
 	}
 }
 
 func positionReadLate(t testing.TB, then func(*desk), want bool) {
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignIgnore
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{bitcoin},
+	d.tracker.foreignPolicy = ForeignIgnore
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{bitcoin},
 		Positions: exchange.FetchedOf[exchange.Position](nil), UnreadPositions: []exchange.SymbolKey{bitcoin}})
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
 	then(d)
 	for range testSettle.StalenessMS/1_000 + 2 {
 		d.now += 1_000
 		d.observe(20, nil)
 	}
-	if symbol := d.book.Symbol(bitcoin); (symbol.Cause() == record.JournalLost) != want || (symbol.Ignored() == 20) == want {
+	if symbol := d.tracker.Symbol(bitcoin); (symbol.Cause() == record.JournalLost) != want || (symbol.Ignored() == 20) == want {
 		t.Errorf("want it quarantined as lost %t, have %q, and %d left to others", want, symbol.Quarantine(), symbol.Ignored())
 	}
 }
@@ -329,7 +329,7 @@ func soldByALaterJournal(t testing.TB, free string, sold exchange.Quantity, id s
 	var have []placement.Purpose
 	for range 8 {
 		w.now += 1_000
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
 			History: exchange.FetchedOf([]exchange.Order{sale}), HistoryWhole: true,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount("0.01")}})})...)
 		have = append(have, purposes(derive())...)
@@ -351,7 +351,7 @@ func depositAfterASale(t testing.TB, restarts bool) {
 	w, derive := protecting(t)
 	w.now += 60_000
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-9", Body: record.Halt{Level: record.LevelPause, Reason: "a copy of the journal"}})
-	rules, sale := w.book.Symbol(coin).rules, exchange.Order{ID: 7, ClientOrderID: "bt-00000100000-1", Market: exchange.Spot, Symbol: "BTC-USDT",
+	rules, sale := w.tracker.Symbol(coin).rules, exchange.Order{ID: 7, ClientOrderID: "bt-00000100000-1", Market: exchange.Spot, Symbol: "BTC-USDT",
 		Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Filled: 10, Status: exchange.StatusFilled, CreatedMS: w.now}
 	for _, free := range []string{"1", "1.02"} {
 		for range 8 {
@@ -360,12 +360,12 @@ func depositAfterASale(t testing.TB, restarts bool) {
 		}
 		if restarts && free == "1" {
 			w.start()
-			w.book.Symbol(coin).rules = rules
+			w.tracker.Symbol(coin).rules = rules
 			derive = w.deriver()
 		}
 	}
-	if symbol := w.book.Symbol(coin); symbol.Cause() != record.SoldByOthers || w.book.Closable(symbol) != 0 || len(derive()) != 0 {
-		t.Errorf("restarted %t: want nothing of it to be botd's, have %d, and %+v", restarts, w.book.Closable(symbol), derive())
+	if symbol := w.tracker.Symbol(coin); symbol.Cause() != record.SoldByOthers || w.tracker.Closable(symbol) != 0 || len(derive()) != 0 {
+		t.Errorf("restarted %t: want nothing of it to be botd's, have %d, and %+v", restarts, w.tracker.Closable(symbol), derive())
 	}
 }
 
@@ -413,7 +413,7 @@ func exitDespitePeer(t testing.TB, bought, sold, target exchange.Quantity, flatt
 	have := exchange.Quantity(0)
 	intents := derive()
 	if flatten {
-		intents, _ = w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1, Flatten: true,
+		intents, _ = w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: w.tracker.Symbol(coin), Interval: exchange.Minute1, Flatten: true,
 			Collar: exchange.RateOne / 20}, w.now)
 	}
 	for i := range intents {
@@ -443,7 +443,7 @@ func listedAgain(t testing.TB) {
 	for _, orders := range [][]exchange.Order{{row}, nil, {row}} {
 		w.now += 1_000
 		w.hasMoney("1.01", "0.005", "10000", orders...)
-		if have := w.book.sellsUnknown(w.book.Symbol(coin)); have != 5 {
+		if have := w.tracker.sellsUnknown(w.tracker.Symbol(coin)); have != 5 {
 			t.Errorf("with %d orders listed: want 5 that another botd may sell, have %d", len(orders), have)
 		}
 	}
@@ -540,13 +540,13 @@ func passedStandingDown(t testing.TB, c passedStop) {
 	if c.peers != 0 {
 		rows = append(rows, anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, c.peers, 0, w.now))
 	}
-	rules := w.book.Symbol(coin).rules
+	rules := w.tracker.Symbol(coin).rules
 	frozen, all := rules.QuantityAmount(c.own+c.peers), rules.QuantityAmount(1_010+c.bought)
 	for range 2 {
 		w.sees(all.Sub(frozen).String(), frozen.String(), bought, rows...)
 		w.now += peerStopMS
 	}
-	w.book.Symbol(coin).last = 48_000e8
+	w.tracker.Symbol(coin).last = 48_000e8
 	intents := w.derives(func(d *Desired) {
 		if stopped2(d); c.price != 0 {
 			d.Protection.StopLoss = strategy.Distance{Price: c.price}
@@ -578,7 +578,7 @@ func TestPassedStopWithoutAnEntryStandingDown(t *testing.T) {
 		w.sees("1.007", "0", []exchange.Order{anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)})
 		w.now += peerStopMS
 	}
-	w.book.Symbol(coin).last = 48_000e8
+	w.tracker.Symbol(coin).last = 48_000e8
 	intents := w.derives(func(d *Desired) {
 		d.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}
 	})

@@ -52,13 +52,13 @@ func stopFreeCoins(t testing.TB, c freeCoins) {
 	}
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: c.other + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 	w.sees("1", "0.01", nil, stop)
-	w.book.NoteCancel(stop.ClientOrderID, w.now)
+	w.tracker.NoteCancel(stop.ClientOrderID, w.now)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Canceled}})
 	w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat()}}})
-	rules := w.book.Symbol(coin).rules
+	rules := w.tracker.Symbol(coin).rules
 	if c.restarts {
 		w.start()
-		w.book.Symbol(coin).rules = rules
+		w.tracker.Symbol(coin).rules = rules
 		w.deriver()
 	}
 	w.now += 1_000 + c.afterMS
@@ -71,13 +71,13 @@ func stopFreeCoins(t testing.TB, c freeCoins) {
 		}
 		read.Balances = exchange.FetchedOf([]exchange.Balance{balance})
 	}
-	w.book.Observe(read)
-	symbol := w.book.Symbol(coin)
+	w.tracker.Observe(read)
+	symbol := w.tracker.Symbol(coin)
 	if c.last != 0 {
 		symbol.last = c.last
 	}
 	var intents []Intent
-	if w.book.MayProtectUnread(symbol) {
+	if w.tracker.MayProtectUnread(symbol) {
 		intents = w.derives(func(d *Desired) { stopped2(d); d.Unread = true })
 	}
 	if have := stopped(intents); have != c.want || have == 0 && len(intents) != 0 || have != 0 && len(intents) != 1 {
@@ -108,9 +108,9 @@ func stopWithoutAWallet(t testing.TB, listed bool, ageMS int64, want exchange.Qu
 	if listed {
 		read.SpotOrders = exchange.FetchedOf[exchange.Order](nil)
 	}
-	w.book.Observe(read)
+	w.tracker.Observe(read)
 	have := exchange.Quantity(0)
-	if w.book.MayProtectUnread(w.book.Symbol(coin)) {
+	if w.tracker.MayProtectUnread(w.tracker.Symbol(coin)) {
 		have = stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true }))
 	}
 	if have != want {

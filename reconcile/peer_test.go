@@ -29,7 +29,7 @@ func anothers(id string, orderID int64, side exchange.Side, kind exchange.OrderT
 
 // sees fetches the open list, the history and the wallet.
 func (w *wallet) sees(free, frozen string, history []exchange.Order, open ...exchange.Order) {
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(open),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(open),
 		History: exchange.FetchedOf(history), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}})})...)
 }
@@ -63,7 +63,7 @@ func boughtByAnother(t testing.TB) {
 	w.shows("1", "0.01", stop)
 	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
 	w.sees("1.007", "0.01", []exchange.Order{bought}, stop)
-	if !w.book.StandsDown() {
+	if !w.tracker.StandsDown() {
 		t.Fatal("want botd to stand down for an order that only the history shows")
 	}
 	if have := stopped(derive()); have != 0 {
@@ -118,11 +118,11 @@ func TestAnotherBotdsPurchaseIsAdoptedManually(t *testing.T) {
 			theirs := anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
 			theirs.Price, theirs.StopPrice = 46_550e8, 49_000e8
 			w.sees("1", "0.017", []exchange.Order{bought}, own, theirs)
-			symbol := w.book.Symbol(coin)
-			if have, _ := w.book.PeerPosition(symbol); have != 7 {
+			symbol := w.tracker.Symbol(coin)
+			if have, _ := w.tracker.PeerPosition(symbol); have != 7 {
 				t.Fatalf("want 7 of the other one's, have %d", have)
 			}
-			for _, r := range w.book.Resolve(coin, adopt, "one", "the other botd is stopped") {
+			for _, r := range w.tracker.Resolve(coin, adopt, "one", "the other botd is stopped") {
 				w.apply(r)
 			}
 			w.apply(record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelNone}})
@@ -142,7 +142,7 @@ func TestAnotherBotdsPurchaseIsAdoptedManually(t *testing.T) {
 			if intents := derive(); adopt && len(intents) != 0 {
 				t.Errorf("want both stops to stand, have %+v", intents)
 			}
-			if have, _ := w.book.PeerPosition(symbol); have != 0 {
+			if have, _ := w.tracker.PeerPosition(symbol); have != 0 {
 				t.Errorf("want it decided, have %d", have)
 			}
 		})
@@ -263,7 +263,7 @@ func neverListedStop(t testing.TB, free, frozen string, persons, want exchange.Q
 func unlistedStop(t testing.TB, free, frozen string, ended bool, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)
-	w.book.spotFee = 0
+	w.tracker.spotFee = 0
 	own := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 60_000
 	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now)
@@ -329,8 +329,8 @@ func TestEarlierBotdSellsSharedCoinsFirst(t *testing.T) {
 func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
 	t.Helper()
 	w, _ := protecting(t)
-	symbol := w.book.Symbol(coin)
-	if have := w.book.YieldMS(symbol, decidedMS); have != 0 {
+	symbol := w.tracker.Symbol(coin)
+	if have := w.tracker.YieldMS(symbol, decidedMS); have != 0 {
 		t.Errorf("want nothing left to anybody while none is known, have %d", have)
 	}
 	other, _ := placement.ParseSerial(id + "1")
@@ -339,14 +339,14 @@ func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
 		w.places(placement.StopLoss, 8, stopOf(10))
 	}
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: id + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
-	if have := w.book.YieldMS(symbol, decidedMS); have != want {
+	if have := w.tracker.YieldMS(symbol, decidedMS); have != want {
 		t.Errorf("want an exit left to the other until %d, have %d", want, have)
 	}
-	if have := w.book.YieldMS(newDesk(t).book.Symbol(bitcoin), decidedMS); have != 0 {
+	if have := w.tracker.YieldMS(newDesk(t).tracker.Symbol(bitcoin), decidedMS); have != 0 {
 		t.Errorf("want nothing left to anybody on futures, have until %d", have)
 	}
-	if w.start(); w.book.YieldMS(w.book.Symbol(coin), decidedMS) != want {
-		t.Errorf("want the same after a start, which is later than both, have %d", w.book.YieldMS(w.book.Symbol(coin), decidedMS))
+	if w.start(); w.tracker.YieldMS(w.tracker.Symbol(coin), decidedMS) != want {
+		t.Errorf("want the same after a start, which is later than both, have %d", w.tracker.YieldMS(w.tracker.Symbol(coin), decidedMS))
 	}
 }
 
@@ -369,7 +369,7 @@ func yieldsAgain(t testing.TB) {
 			shownMS = w.now
 		}
 	}
-	if have, want := w.book.YieldMS(w.book.Symbol(coin), decidedMS), shownMS+2*yieldMS; have != want {
+	if have, want := w.tracker.YieldMS(w.tracker.Symbol(coin), decidedMS), shownMS+2*yieldMS; have != want {
 		t.Errorf("want an exit left to the other until %d, have %d", want, have)
 	}
 }
@@ -404,7 +404,7 @@ func TestLaterBotdIsDecidedByFirstSharedStart(t *testing.T) {
 		if want == decidedMS {
 			want = 0 // immediately
 		}
-		if have := w.book.YieldMS(w.book.Symbol(coin), decidedMS); have != want {
+		if have := w.tracker.YieldMS(w.tracker.Symbol(coin), decidedMS); have != want {
 			t.Errorf("%s: want an exit left to the other until %d, have %d", c.name, want, have)
 		}
 	}
@@ -426,7 +426,7 @@ func takenByAnother(t testing.TB) {
 	if have := purposes(derive()); !slices.Equal(have, []placement.Purpose{placement.Cancel}) {
 		t.Fatalf("want the stop canceled for the exit, have %v", have)
 	}
-	w.book.NoteCancelRefused(stop.ClientOrderID, w.now)
+	w.tracker.NoteCancelRefused(stop.ClientOrderID, w.now)
 	stop.Status = exchange.StatusCanceled
 	w.now += 1_000
 	w.sees("1.01", "0", []exchange.Order{stop})
@@ -444,13 +444,13 @@ func takenByAnother(t testing.TB) {
 func TestNoAdoptionWhileAnotherBotdTrades(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
-	w.book.foreignPolicy = ForeignAdopt
+	w.tracker.foreignPolicy = ForeignAdopt
 	w.now += 60_000
 	for range 40 {
 		w.now += 1_000
 		w.sees("1.004", "0", []exchange.Order{anothers(youngers+"1", 20, exchange.Sell, exchange.Limit, 6, 6, w.now-1_000)})
 	}
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	if symbol.Known() != 10 || symbol.Quarantine() == "" {
 		t.Errorf("want the 10 of the fills kept and the symbol quarantined, have %d and %q", symbol.Known(), symbol.Quarantine())
 	}
@@ -460,7 +460,7 @@ func TestNoAdoptionWhileAnotherBotdTrades(t *testing.T) {
 func TestUnlistedStopsOfAnotherBotdHoldWhatIsFrozen(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
-	w.book.spotFee = 0
+	w.tracker.spotFee = 0
 	own := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 60_000
 	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now)

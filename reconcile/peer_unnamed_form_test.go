@@ -56,7 +56,7 @@ func futuresStopOfAnother(t testing.TB, sends func(d *desk), change func(*exchan
 	change(&row)
 	d.now += 1_000
 	d.observe(20, nil, row)
-	if have := d.book.HasUnnamedPeer(); have != want {
+	if have := d.tracker.HasUnnamedPeer(); have != want {
 		t.Errorf("want another botd known %t, have %t", want, have)
 	}
 }
@@ -65,12 +65,12 @@ func futuresStopOfAnother(t testing.TB, sends func(d *desk), change func(*exchan
 func TestSpotStopWithAnotherLimitRevealsNoUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
-	w.book.Symbol(coin).SetCollar(exchange.RateOne / 20)
+	w.tracker.Symbol(coin).SetCollar(exchange.RateOne / 20)
 	own := w.places(placement.StopLoss, 8, stopOf(10))
 	row := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
 	row.StopPrice, row.Price = own.StopPrice, 48_000e8
 	w.now += 1_000
-	if w.shows("0.993", "0.017", own, row); w.book.HasUnnamedPeer() {
+	if w.shows("0.993", "0.017", own, row); w.tracker.HasUnnamedPeer() {
 		t.Error("want a person's stop to reveal no botd")
 	}
 }
@@ -107,7 +107,7 @@ func TestExitYieldsToAnUnnamedPeer(t *testing.T) {
 	} {
 		w, _ := protecting(t)
 		w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: 9, Random: c.random}})
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.SetCollar(exchange.RateOne / 20)
 		row := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
 		row.StopPrice, row.Price = 49_000e8, 46_550e8+c.raised
@@ -116,7 +116,7 @@ func TestExitYieldsToAnUnnamedPeer(t *testing.T) {
 		for _, one := range c.sent {
 			w.places(one.purpose, one.orderID, one.order)
 		}
-		if have := w.book.YieldMS(symbol, 5_000_000); have != 5_000_000+c.want {
+		if have := w.tracker.YieldMS(symbol, 5_000_000); have != 5_000_000+c.want {
 			t.Errorf("%s: want an exit left to the other botd for %d ms, have %d", c.name, c.want, have-5_000_000)
 		}
 	}
@@ -126,7 +126,7 @@ func TestExitYieldsToAnUnnamedPeer(t *testing.T) {
 func TestGrownPriceTickDoesNotChangeWhoYields(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.SetCollar(exchange.RateOne / 20)
 	row := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)
 	row.StopPrice, row.Price = 49_000e8, 46_550e8
@@ -138,7 +138,7 @@ func TestGrownPriceTickDoesNotChangeWhoYields(t *testing.T) {
 	w.now += 1_000
 	w.shows("1.003", "0.007", row)
 	w.places(placement.StopLoss, 21, stopOf(4))
-	if have := w.book.YieldMS(symbol, 5_000_000); have != 5_000_000+3*yieldMS {
+	if have := w.tracker.YieldMS(symbol, 5_000_000); have != 5_000_000+3*yieldMS {
 		t.Errorf("want an exit left to the other botd for %d ms, as with equal marks, have %d", 3*yieldMS, have-5_000_000)
 	}
 }
@@ -167,7 +167,7 @@ func TestExitAfterACanceledStopWaitsLongerForAnUnnamedPeer(t *testing.T) {
 func exitsAfterRelease(t testing.TB, unnamed bool, afterMS int64, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)
-	w.book.Symbol(coin).SetCollar(exchange.RateOne / 20)
+	w.tracker.Symbol(coin).SetCollar(exchange.RateOne / 20)
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.targets(0, nil)
 	row := anothers("", 20, exchange.Sell, exchange.StopLimit, 7, 0, w.now)

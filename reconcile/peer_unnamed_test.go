@@ -32,11 +32,11 @@ func markedPurchases(t testing.TB) {
 		{"an older botd's", "", false, 10, "500"},
 	} {
 		w := newWallet(t)
-		w.book.Apply(&record.Record{Body: record.Boot{Epoch: 9, Random: c.random}})
-		w.book.idsShown = c.shown
-		symbol := w.book.Symbol(coin)
+		w.tracker.Apply(&record.Record{Body: record.Boot{Epoch: 9, Random: c.random}})
+		w.tracker.idsShown = c.shown
+		symbol := w.tracker.Symbol(coin)
 		symbol.last = 50_000e8
-		s := w.book.inputs(&Desired{}, symbol, w.now)
+		s := w.tracker.inputs(&Desired{}, symbol, w.now)
 		if have := s.amountFor(c.quantity).String(); have != c.want {
 			t.Errorf("%s: want an amount of %s, have %s", c.name, c.want, have)
 		}
@@ -47,20 +47,20 @@ func markedPurchases(t testing.TB) {
 func TestMarkedStopHasTheFormOfBotds(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
-	w.book.Apply(&record.Record{Body: record.Boot{Epoch: 9, Random: "zzzzz"}})
-	symbol := w.book.Symbol(coin)
+	w.tracker.Apply(&record.Record{Body: record.Boot{Epoch: 9, Random: "zzzzz"}})
+	symbol := w.tracker.Symbol(coin)
 	symbol.collar = exchange.RateOne / 20
-	s := w.book.inputs(&Desired{Collar: symbol.collar}, symbol, w.now)
+	s := w.tracker.inputs(&Desired{Collar: symbol.collar}, symbol, w.now)
 	limit := stopLimit(symbol.rules, 49_000e8, 10, symbol.collar)
 	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
 		Price: limit + s.startMark().sale(limit)}
 	if row.Price != limit+46_5e7 {
 		t.Errorf("want a mark of 46.5, have %d", row.Price-limit)
 	}
-	if !w.book.Resembles(symbol, &row) {
+	if !w.tracker.Resembles(symbol, &row) {
 		t.Error("want it to have the form of botd's stops")
 	}
-	if row.Price += 10e8; w.book.Resembles(symbol, &row) {
+	if row.Price += 10e8; w.tracker.Resembles(symbol, &row) {
 		t.Error("want a higher limit to be a person's")
 	}
 }
@@ -97,20 +97,20 @@ func unnamedPeersYield(t testing.TB) {
 func TestStopOfAnotherAtSameLevelRevealsAnUnnamedPeer(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
-	s := w.book.survey(&Snapshot{})
-	symbol := w.book.Symbol(coin)
+	s := w.tracker.survey(&Snapshot{})
+	symbol := w.tracker.Symbol(coin)
 	symbol.collar = exchange.RateOne / 20
 	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
 		Price: 46_550e8}
 	symbol.foreign = []exchange.Order{row}
 	s.peerOrders().noteUnnamedOrders(symbol)
-	if !w.book.HasUnnamedPeer() || w.book.unnamedPeer.stopID != 9 || w.book.unnamedPeer.rank != 0 {
-		t.Errorf("want an unnamed peer by order 9, with the same mark, have %+v", w.book.unnamedPeer)
+	if !w.tracker.HasUnnamedPeer() || w.tracker.unnamedPeer.stopID != 9 || w.tracker.unnamedPeer.rank != 0 {
+		t.Errorf("want an unnamed peer by order 9, with the same mark, have %+v", w.tracker.unnamedPeer)
 	}
 	row.ID, row.Price = 11, 46_560e8
 	symbol.foreign = []exchange.Order{row}
-	if s.peerOrders().noteUnnamedOrders(symbol); w.book.unnamedPeer.rank != -1 || w.book.unnamedPeer.firstID != 9 || w.book.unnamedPeer.lastID != 11 {
-		t.Errorf("want order 11 to have the larger mark, have %+v", w.book.unnamedPeer)
+	if s.peerOrders().noteUnnamedOrders(symbol); w.tracker.unnamedPeer.rank != -1 || w.tracker.unnamedPeer.firstID != 9 || w.tracker.unnamedPeer.lastID != 11 {
+		t.Errorf("want order 11 to have the larger mark, have %+v", w.tracker.unnamedPeer)
 	}
 }
 
@@ -123,11 +123,11 @@ func TestStopOfAnotherWhereOwnIsDueRevealsAnUnnamedPeer(t *testing.T) {
 		want   bool
 	}{
 		"at the same price":           {func(*desk, *exchange.Order) {}, true},
-		"at another price":            {func(d *desk, o *exchange.Order) { o.StopPrice += d.book.Symbol(bitcoin).rules.PriceTick }, false},
+		"at another price":            {func(d *desk, o *exchange.Order) { o.StopPrice += d.tracker.Symbol(bitcoin).rules.PriceTick }, false},
 		"a take-profit":               {func(_ *desk, o *exchange.Order) { o.Type = exchange.TakeProfitMarket }, false},
 		"of a short position":         {func(_ *desk, o *exchange.Order) { o.Side = exchange.Buy }, false},
 		"with a person's id":          {func(_ *desk, o *exchange.Order) { o.ClientOrderID = "a person's" }, false},
-		"where the list shows ids":    {func(d *desk, _ *exchange.Order) { d.book.futuresIDs.rows = minRowsWithID }, false},
+		"where the list shows ids":    {func(d *desk, _ *exchange.Order) { d.tracker.futuresIDs.rows = minRowsWithID }, false},
 		"a part of the position only": {func(_ *desk, o *exchange.Order) { o.ClosePosition, o.Quantity = false, 5 }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func stopWhereOwnIsDue(t testing.TB, change func(*desk, *exchange.Order), want b
 	d.now += 1_000
 	d.observe(20, nil, row)
 	d.derive(stopAt2)
-	if have := d.book.HasUnnamedPeer(); have != want {
+	if have := d.tracker.HasUnnamedPeer(); have != want {
 		t.Errorf("want another botd revealed %t, have %t", want, have)
 	}
 }
@@ -168,7 +168,7 @@ func soldByAnUnnamedPeer(t testing.TB, sold exchange.Quantity, undecided bool) {
 	own := unnamed(w.places(placement.StopLoss, 8, stopOf(10)))
 	w.sees("1", "0.01", nil, own)
 	w.now += 60_000
-	w.book.idsLeftOut = true
+	w.tracker.idsLeftOut = true
 	own.Status = exchange.StatusCanceled
 	sale := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Filled: sold,
 		Price: 47_500e8, Status: exchange.StatusFilled, CreatedMS: w.now}
@@ -180,7 +180,7 @@ func soldByAnUnnamedPeer(t testing.TB, sold exchange.Quantity, undecided bool) {
 	w.now += 1_000
 	w.sees(wallet, "0", rows)
 	if undecided { // until a wallet is read that cannot be older than the last fill
-		w.book.Symbol(coin).spot.soldElsewhere = sold
+		w.tracker.Symbol(coin).spot.soldElsewhere = sold
 	}
 	w.now += canceledByOthersWaitMS
 	if have := stopped(derive()); have != 10-sold {
@@ -192,16 +192,16 @@ func soldByAnUnnamedPeer(t testing.TB, sold exchange.Quantity, undecided bool) {
 // such evidence it is a person's, and blocks nothing.
 func TestOrderOfPlannedSizeBlocksOpenings(t *testing.T) {
 	t.Parallel()
-	openingOfAPlan(t, func(*Book, *exchange.Order) {}, true)
-	openingOfAPlan(t, func(b *Book, _ *exchange.Order) { b.unnamedPeer = unnamedPeer{} }, false)
-	openingOfAPlan(t, func(b *Book, _ *exchange.Order) {
+	openingOfAPlan(t, func(*Tracker, *exchange.Order) {}, true)
+	openingOfAPlan(t, func(b *Tracker, _ *exchange.Order) { b.unnamedPeer = unnamedPeer{} }, false)
+	openingOfAPlan(t, func(b *Tracker, _ *exchange.Order) {
 		b.unnamedPeer = unnamedPeer{}
 		b.Apply(&record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: record.JournalLost}})
 	}, true)
-	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Quantity++ }, false)
-	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Side = exchange.Sell }, false)
-	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.ClientOrderID = "a person's" }, false)
-	openingOfAPlan(t, func(_ *Book, o *exchange.Order) { o.Type = exchange.StopLimit }, false)
+	openingOfAPlan(t, func(_ *Tracker, o *exchange.Order) { o.Quantity++ }, false)
+	openingOfAPlan(t, func(_ *Tracker, o *exchange.Order) { o.Side = exchange.Sell }, false)
+	openingOfAPlan(t, func(_ *Tracker, o *exchange.Order) { o.ClientOrderID = "a person's" }, false)
+	openingOfAPlan(t, func(_ *Tracker, o *exchange.Order) { o.Type = exchange.StopLimit }, false)
 }
 
 // Nothing else shows another botd, but two rows have the prices of the plan's orders too. A person may place one such order by chance.
@@ -218,7 +218,7 @@ func TestOrderAtPlannedPricesBlocksOpenings(t *testing.T) {
 		"one with a stop price":   {func(_ *desk, rows []exchange.Order) []exchange.Order { rows[1].StopPrice = 1; return rows }, false},
 		"one with a person's id":  {func(_ *desk, rows []exchange.Order) []exchange.Order { rows[1].ClientOrderID = "mine"; return rows }, false},
 		"in a list that shows the ids": {func(d *desk, rows []exchange.Order) []exchange.Order {
-			d.book.futuresIDs.rows = minRowsWithID
+			d.tracker.futuresIDs.rows = minRowsWithID
 			return rows
 		}, false},
 	} {
@@ -231,7 +231,7 @@ func TestOrderAtPlannedPricesBlocksOpenings(t *testing.T) {
 
 func gridOfAnother(t testing.TB, change func(*desk, []exchange.Order) []exchange.Order, want bool) {
 	d := newDesk(t)
-	d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
+	d.tracker.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
 	plan, rows := &strategy.Plan{OrdersSet: true}, []exchange.Order{}
 	for i, price := range []string{"49000", "48000"} {
 		plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: price, Side: exchange.Buy, Price: d.price(price), Quantity: 10_000})
@@ -243,23 +243,23 @@ func gridOfAnother(t testing.TB, change func(*desk, []exchange.Order) []exchange
 	if change != nil {
 		rows = change(d, rows)
 	}
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	symbol.foreign = rows
-	if have := d.book.ForeignOpening(symbol) != nil; have != want {
+	if have := d.tracker.ForeignOpening(symbol) != nil; have != want {
 		t.Errorf("%+v: want openings blocked %t", rows, want)
 	}
 }
 
-func openingOfAPlan(t testing.TB, change func(*Book, *exchange.Order), want bool) {
+func openingOfAPlan(t testing.TB, change func(*Tracker, *exchange.Order), want bool) {
 	d := newDesk(t)
-	d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
+	d.tracker.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
 	d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("49000"), Quantity: 10_000}}})
-	d.book.noteUnnamed(3)
+	d.tracker.noteUnnamed(3)
 	row := rested(9, 10_000)
-	change(d.book, &row)
-	symbol := d.book.Symbol(bitcoin)
+	change(d.tracker, &row)
+	symbol := d.tracker.Symbol(bitcoin)
 	symbol.foreign = []exchange.Order{row}
-	if have := d.book.ForeignOpening(symbol) != nil; have != want {
+	if have := d.tracker.ForeignOpening(symbol) != nil; have != want {
 		t.Errorf("%+v: want openings blocked %t", row, want)
 	}
 }
@@ -295,7 +295,7 @@ func TestIDsAreShownByManyRowsOfTheList(t *testing.T) {
 func shownByRows(t testing.TB, lists []bool, start, blocked bool) {
 	t.Helper()
 	d := newDesk(t)
-	d.book.Configure(Settings{Instance: "t", Foreign: ForeignIgnore})
+	d.tracker.Configure(Settings{Instance: "t", Foreign: ForeignIgnore})
 	d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("49000"), Quantity: 10}}})
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Sell, Type: exchange.Limit, Quantity: 3, Price: d.price("52000")}
 	id := d.send(Intent{Purpose: placement.Order, Key: "b", Order: order})
@@ -310,19 +310,19 @@ func shownByRows(t testing.TB, lists []bool, start, blocked bool) {
 		d.now += 1_000
 		d.observe(0, nil, row)
 	}
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if start {
-		saved, rules := d.book.Checkpoint("an account"), symbol.rules
+		saved, rules := d.tracker.Checkpoint("an account"), symbol.rules
 		restored, err := Restore(testSettle, &saved)
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.book, symbol = restored, restored.Symbol(bitcoin)
+		d.tracker, symbol = restored, restored.Symbol(bitcoin)
 		symbol.rules = rules
 	}
-	d.book.noteUnnamed(3)
+	d.tracker.noteUnnamed(3)
 	symbol.foreign = []exchange.Order{rested(9, 10)}
-	if have := d.book.ForeignOpening(symbol) != nil; have != blocked {
+	if have := d.tracker.ForeignOpening(symbol) != nil; have != blocked {
 		t.Errorf("want openings blocked %t", blocked)
 	}
 }
@@ -332,15 +332,15 @@ func TestStopOrderOfPlannedSizeBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[exchange.OrderType]bool{exchange.StopLimit: true, exchange.Limit: false} {
 		d := newDesk(t)
-		d.book.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
+		d.tracker.Configure(Settings{Instance: "t", Foreign: ForeignAdopt})
 		d.want(&strategy.Plan{OrdersSet: true, Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: d.price("52000"),
 			StopPrice: d.price("51000"), Quantity: 10_000}}})
-		d.book.noteUnnamed(3)
+		d.tracker.noteUnnamed(3)
 		row := rested(9, 10_000)
 		row.Type = kind
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.foreign = []exchange.Order{row}
-		if have := d.book.ForeignOpening(symbol) != nil; have != want {
+		if have := d.tracker.ForeignOpening(symbol) != nil; have != want {
 			t.Errorf("%s: want openings blocked %t", kind, want)
 		}
 	}

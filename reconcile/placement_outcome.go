@@ -46,8 +46,8 @@ func (e *evidence) anyUnlisted(key exchange.SymbolKey) bool {
 
 // anyUnlistedThat reports the same for the placements that satisfy a predicate.
 func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
-	return e.book.AnyInFlightOn(key, func(p *account.Placement) bool {
-		return !p.State().OutcomeUnknown() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.book.Settle()) && that(p)
+	return e.tracker.AnyInFlightOn(key, func(p *account.Placement) bool {
+		return !p.State().OutcomeUnknown() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.tracker.Settle()) && that(p)
 	})
 }
 
@@ -66,15 +66,15 @@ func (s *survey) uncertainOrders() uncertainOrders { return uncertainOrders{&s.e
 // missing.
 func (s uncertainOrders) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
 	alone := symbol.residual == 0 && symbol.onlyReductionsUncertain()
-	fence := unknown[0].Fence(s.book.Settle())
+	fence := unknown[0].Fence(s.tracker.Settle())
 	for _, p := range unknown {
 		if !alone {
-			fence = max(fence, p.Fence(s.book.Settle()))
+			fence = max(fence, p.Fence(s.tracker.Settle()))
 		}
 	}
 	fresh := s.mayPredateFill(symbol)
 	if s.fetched.BeganMS < fence || !s.fetched.FuturesOrders.Done() || !s.fetched.Before.Done() || fresh ||
-		s.anyUnlisted(symbol.Key()) || !alone && s.book.anyUnanswered(symbol.Key()) {
+		s.anyUnlisted(symbol.Key()) || !alone && s.tracker.anyUnanswered(symbol.Key()) {
 		symbol.equal.reset()
 		return
 	}
@@ -85,7 +85,7 @@ func (s uncertainOrders) decideUnknown(symbol *SymbolState, unknown []*account.P
 		return
 	}
 	symbol.equal.extend(s.fetched)
-	if symbol.equal.forMS < max(stableGapMS, s.book.Settle().StalenessMS) {
+	if symbol.equal.forMS < max(stableGapMS, s.tracker.Settle().StalenessMS) {
 		return
 	}
 	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.futuresEvidence.by == noWitness {
@@ -102,7 +102,7 @@ func (s uncertainOrders) decideUnknown(symbol *SymbolState, unknown []*account.P
 	}
 	symbol.equal.reset()
 	if alone {
-		unknown = slices.DeleteFunc(unknown, func(p *account.Placement) bool { return p.Fence(s.book.Settle()) > symbol.equalFromMS })
+		unknown = slices.DeleteFunc(unknown, func(p *account.Placement) bool { return p.Fence(s.tracker.Settle()) > symbol.equalFromMS })
 	}
 	s.attribute(symbol, unknown)
 }
@@ -261,10 +261,10 @@ const createdSlackMS = 1_000
 // quarantineCandidate reports whether an unclaimed row exists, or may exist, that could be an
 // uncertain placement. If one exists, it quarantines the symbol.
 func (s uncertainOrders) quarantineCandidate(p *account.Placement) bool {
-	symbol := s.book.Symbol(p.Symbol())
-	o := s.book.unclaimedRows().candidate(p, s.fetched)
+	symbol := s.tracker.Symbol(p.Symbol())
+	o := s.tracker.unclaimedRows().candidate(p, s.fetched)
 	if p.Order().Side == exchange.Buy {
-		symbol.unclaimedBought = s.book.unclaimedRows().boughtBy(o, p, symbol)
+		symbol.unclaimedBought = s.tracker.unclaimedRows().boughtBy(o, p, symbol)
 	}
 	if o != nil {
 		s.quarantine(symbol, fmt.Sprintf("order %d, which no placement claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
@@ -279,12 +279,12 @@ func (s uncertainOrders) quarantineCandidate(p *account.Placement) bool {
 
 // heldInQuarantine returns the quantity that the kill switch closes on a quarantined spot symbol: the
 // explained quantity plus the result of an uncertain purchase, as far as the wallet shows it.
-func (b *Book) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
+func (t *Tracker) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	own := symbol.heldOnSpot()
-	if b.buysUnknown(symbol) {
+	if t.buysUnknown(symbol) {
 		own += max(0, symbol.unclaimedBought-symbol.unclaimedSold)
 	}
-	return max(0, min(own, b.baseBalance(symbol)-symbol.Baseline()))
+	return max(0, min(own, t.baseBalance(symbol)-symbol.Baseline()))
 }
 
 // couldBe reports whether a row may be the given order, sent at a given time, whatever its id.
@@ -331,18 +331,18 @@ func (s uncertainOrders) walletMoved(symbol *SymbolState, p *account.Placement) 
 	}
 	symbol.walletChange = by
 	symbol.walletChangeFor.extend(s.fetched)
-	others := s.book.AnyLive(func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
-	return true, !others || symbol.walletChangeFor.exceeds(s.book.Settle().StalenessMS)
+	others := s.tracker.AnyLive(func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
+	return true, !others || symbol.walletChangeFor.exceeds(s.tracker.Settle().StalenessMS)
 }
 
 // Unclaimed returns by how much the wallet's balance of a spot symbol's asset exceeds the quantity that
 // the kill switch would close plus the balance before botd bought; zero if the excess is not larger than
 // fees can explain.
-func (b *Book) Unclaimed(symbol *SymbolState) exchange.Quantity {
-	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || b.WalletMS() == 0 {
+func (t *Tracker) Unclaimed(symbol *SymbolState) exchange.Quantity {
+	if symbol.Key().Market != exchange.Spot || symbol.rules == nil || t.WalletMS() == 0 {
 		return 0
 	}
-	more := b.baseBalance(symbol) - symbol.Baseline() - b.ToClose(symbol)
+	more := t.baseBalance(symbol) - symbol.Baseline() - t.ToClose(symbol)
 	if more <= symbol.ExpectedFees()+symbol.rules.QuantityTick {
 		return 0
 	}

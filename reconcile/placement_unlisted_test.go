@@ -24,9 +24,10 @@ func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange
 // sends sends an order and returns it as a list shows it. With an id the exchange acknowledges it.
 func (w *wallet) sends(purpose placement.Purpose, orderID int64, order exchange.NewOrder) exchange.Order {
 	w.t.Helper()
-	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
-		Body: record.Sending{Order: order, Purpose: purpose, DeadlineMS: w.now + 5_000, Wallet: w.book.WalletBefore(w.book.Symbol(coin), purpose.Opens())}})
+		Body: record.Sending{Order: order, Purpose: purpose, DeadlineMS: w.now + 5_000, Wallet: w.tracker.WalletBefore(w.tracker.Symbol(coin),
+			purpose.Opens())}})
 	if orderID != 0 {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: orderID}})
 	}
@@ -44,7 +45,7 @@ func stopOf(quantity exchange.Quantity) exchange.NewOrder {
 
 // shows fetches a wallet with those amounts free and frozen.
 func (w *wallet) shows(free, frozen string, orders ...exchange.Order) {
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}})})...)
 }
@@ -88,7 +89,7 @@ func TestUnlistedStopMayHaveSoldNextToManualCoins(t *testing.T) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 6}})
 			w.places(placement.StopLoss, 8, stopOf(10))
 			w.now += 30_000
-			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
+			w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
 				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(c.free)}})})
 			have := exchange.Quantity(0)
 			for _, intent := range derive() {
@@ -110,8 +111,8 @@ func TestUnlistedAcknowledgedSpotOrderIsNotAbsent(t *testing.T) {
 		w.now += 300_000
 		w.shows("1.01", "0")
 	}
-	if p := w.book.Placement(bought.ClientOrderID); p == nil || w.book.Symbol(coin).Quarantine() == "" {
-		t.Errorf("want it uncertain and its symbol quarantined, have %+v, %q", p, w.book.Symbol(coin).Quarantine())
+	if p := w.tracker.Placement(bought.ClientOrderID); p == nil || w.tracker.Symbol(coin).Quarantine() == "" {
+		t.Errorf("want it uncertain and its symbol quarantined, have %+v, %q", p, w.tracker.Symbol(coin).Quarantine())
 	}
 }
 
@@ -163,11 +164,11 @@ func TestCanceledStopIsReplacedAfterRestart(t *testing.T) {
 	standing := w.places(placement.StopLoss, 10, stopOf(4))
 	w.now += 20_000
 	w.start()
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	w.now += 1_000
 	w.shows("1", "0.01", later, standing)
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 	for i := range intents {
 		if intents[i].ClientID == later.ClientOrderID || intents[i].ClientID == standing.ClientOrderID {
@@ -186,7 +187,7 @@ func TestUnlistedStopWithRefusedCancelIsReplaced(t *testing.T) {
 	if intents := derive(); len(intents) != 0 {
 		t.Fatalf("want nothing while it may stand, have %+v", intents)
 	}
-	w.book.NoteCancelRefused(stop.ClientOrderID, w.now)
+	w.tracker.NoteCancelRefused(stop.ClientOrderID, w.now)
 	w.now += 1_000
 	w.shows("1.01", "0.01")
 	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != 10 {
@@ -205,11 +206,11 @@ func TestUnlistedPurchaseIsProtectedAfterRestart(t *testing.T) {
 	w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
 	w.now += 2_000
 	w.start()
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	w.now += 1_000
 	w.observe("1.035")
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 	if len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != 15 {
 		t.Errorf("want a stop of the 10 that fills explain and the 5 that it bought, have %+v", intents)
@@ -230,7 +231,7 @@ func TestInferredPurchaseIsNotCountedWithItsFill(t *testing.T) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID,
 		Body: record.Ended{State: placement.Filled, Filled: 5, Price: exchange.AmountOf(50_000)}})
 	w.now += 1_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
 		Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
 	if intents := derive(); len(intents) != 0 {
 		t.Errorf("want no stop beside it, have %+v", intents)
@@ -300,7 +301,7 @@ func personsPurchase(t testing.TB, filled exchange.Quantity, held string, want e
 		Filled: filled, Status: exchange.StatusFilled, CreatedMS: w.now + 500}
 	for _, history := range []exchange.Fetched[exchange.Order]{exchange.FetchedOf([]exchange.Order{persons}), {}} {
 		w.now += 3_000
-		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), History: history,
+		w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), History: history,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})
 		if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != want {
 			t.Errorf("the history read: %t: want a stop of %d, have %+v", history.Done(), want, intents)
@@ -322,7 +323,7 @@ func TestInferredPurchaseIsBookedOnce(t *testing.T) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID, Body: record.Fill{OrderID: 12, Filled: 5}})
 	sold := w.places(placement.Exit, 13, saleOf(15))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Fill{OrderID: 13, Filled: 15}})
-	if symbol := w.book.Symbol(coin); symbol.Known() != 0 || symbol.spot.unlisted.inferred != 0 {
+	if symbol := w.tracker.Symbol(coin); symbol.Known() != 0 || symbol.spot.unlisted.inferred != 0 {
 		t.Errorf("want nothing held, and nothing inferred beside it, have %d and %d", symbol.Known(), symbol.spot.unlisted.inferred)
 	}
 }
@@ -356,10 +357,10 @@ func TestPurchasesAreBookedBeforeSales(t *testing.T) {
 		o.Status, o.Filled, o.AveragePrice = exchange.StatusFilled, 15, exchange.AmountOf(50_000)
 	}
 	w.now += 1_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 		History:  exchange.FetchedOf([]exchange.Order{sold, bought}),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.01")}})})
-	if known := w.book.Symbol(coin).Known(); known != 10 {
+	if known := w.tracker.Symbol(coin).Known(); known != 10 {
 		t.Errorf("want 10 known, have %d", known)
 	}
 }
@@ -368,7 +369,7 @@ func TestPurchasesAreBookedBeforeSales(t *testing.T) {
 func TestUnlistedPurchaseIsSoldPastItsStop(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	sold := w.places(placement.Exit, 8, saleOf(10))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 10}})
 	w.now += 60_000
@@ -379,7 +380,7 @@ func TestUnlistedPurchaseIsSoldPastItsStop(t *testing.T) {
 	w.now += 3_000
 	w.shows("1.01", "0.005", stop)
 	symbol.last = 48_000e8
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
 		Collar: exchange.RateOne / 20, Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}}, w.now)
 	if len(intents) != 1 || intents[0].Order.Side != exchange.Sell || intents[0].Order.Quantity != 10 {
 		t.Errorf("want 10 sold, which no stop covers, have %+v", intents)
@@ -390,7 +391,7 @@ func TestUnlistedPurchaseIsSoldPastItsStop(t *testing.T) {
 func TestStopOfUnlistedPurchaseUsesCurrentPrice(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.entryPrice = exchange.Amount{}
 	bought := w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: bought.ClientOrderID,
@@ -429,7 +430,7 @@ func TestDoubleListedPositionHasStop(t *testing.T) {
 			one := d.positions(20).Items()[0]
 			another := one
 			another.ID = 987_654_321
-			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), ByID: answers,
+			d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), ByID: answers,
 				Positions: exchange.FetchedOf([]exchange.Position{one, another})})
 			stop := d.one(placement.StopLoss, func(desired *Desired) {
 				desired.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
@@ -454,7 +455,7 @@ func TestRestedEntryHasStopIfPositionIsUnreadable(t *testing.T) {
 			d.acknowledge(id, 11)
 			if restarted {
 				d.now += 1_000
-				d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+				d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 			}
 			resting := d.order(id, 11, exchange.StatusOpen, 20, 0)
 			for range 30 {
@@ -462,7 +463,7 @@ func TestRestedEntryHasStopIfPositionIsUnreadable(t *testing.T) {
 				d.observe(0, nil, resting)
 			}
 			d.now += 1_000
-			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+			d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 				ByID:            []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}},
 				Positions:       exchange.FetchedOf[exchange.Position](nil),
 				UnreadPositions: []exchange.SymbolKey{bitcoin}, Unread: []exchange.SymbolKey{bitcoin}})
@@ -484,9 +485,9 @@ func TestStopWithUnknownEndIsReplaced(t *testing.T) {
 	}
 	id := d.send(d.one(placement.StopLoss, protected))
 	d.acknowledge(id, 12)
-	d.book.NoteCancel(id, d.now)
+	d.tracker.NoteCancel(id, d.now)
 	d.now += 1_000
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
 	d.one(placement.StopLoss, protected)
 }
 
@@ -502,7 +503,7 @@ func TestStopIsNotMovedIfItsEndCannotBeRead(t *testing.T) {
 	d.acknowledge(d.send(d.one(placement.StopLoss, protected)), 12)
 	share = exchange.RateOne / 40
 	d.now += 61_000
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
 	d.none(protected)
 }
 
@@ -511,7 +512,7 @@ func TestWalletOlderThanStopIsNoProof(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	w.places(placement.StopLoss, 8, stopOf(10))
-	w.now += w.book.Settle().StalenessMS
+	w.now += w.tracker.Settle().StalenessMS
 	w.shows("1.01", "0")
 	if intents := derive(); len(intents) != 0 {
 		t.Fatalf("want no second stop beside one that may stand, have %+v", intents)
@@ -543,9 +544,9 @@ func TestUncertainStopIsNotSoldAgainAtOnce(t *testing.T) {
 			standing := w.places(placement.StopLoss, 8, stopOf(4))
 			lost := w.places(placement.StopLoss, c.orderID, stopOf(6))
 			if c.refused {
-				w.book.NoteCancelRefused(lost.ClientOrderID, w.now)
+				w.tracker.NoteCancelRefused(lost.ClientOrderID, w.now)
 			}
-			w.book.Symbol(coin).last = c.price
+			w.tracker.Symbol(coin).last = c.price
 			w.now += 3_000
 			w.shows("1.006", "0.004", standing)
 			sold := exchange.Quantity(0)
@@ -571,7 +572,7 @@ func TestASecondOrderThatHasEndedIsNotFoundAgain(t *testing.T) {
 	observe := func(orders []exchange.Order, history ...exchange.Order) {
 		t.Helper()
 		w.now += 1_000
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 			History: exchange.FetchedOf(history), HistoryWhole: true,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.004"), Frozen: exchange.MustAmount("0.006")}})})...)
 	}
@@ -579,13 +580,13 @@ func TestASecondOrderThatHasEndedIsNotFoundAgain(t *testing.T) {
 	ended := second
 	ended.Status, ended.Filled = exchange.StatusCanceled, 2
 	observe([]exchange.Order{first}, ended)
-	if known := w.book.Symbol(coin).Known(); known != 8 {
+	if known := w.tracker.Symbol(coin).Known(); known != 8 {
 		t.Fatalf("want 8 after the second order sold 2, have %d", known)
 	}
 	second.Filled = 1
 	observe([]exchange.Order{first, second})
 	observe([]exchange.Order{first}, ended)
-	if known := w.book.Symbol(coin).Known(); known != 8 {
+	if known := w.tracker.Symbol(coin).Known(); known != 8 {
 		t.Errorf("want 8 still, have %d", known)
 	}
 }
@@ -600,15 +601,15 @@ func TestTwoPositionsAndOldListAreNoChangeOfSide(t *testing.T) {
 	next.ID = 8
 	show := func(positions ...exchange.Position) {
 		d.now += 1_000
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 			Positions: exchange.FetchedOf(positions)})
 	}
 	first := d.positions(20).Items()[0]
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -40}}) // the known position is the new one
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -40}}) // the known position is the new one
 	show(first)
 	show(first, next)
 	show(first)
-	if why := d.book.Symbol(bitcoin).Quarantine(); why != "" {
+	if why := d.tracker.Symbol(bitcoin).Quarantine(); why != "" {
 		t.Errorf("want no quarantine, have %q", why)
 	}
 }
@@ -623,9 +624,9 @@ func stopOfWhatIsSold(t testing.TB, bought, want bool) {
 	}
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 10}})
 	w.now += 1_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
 		Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1, Unread: true,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: w.tracker.Symbol(coin), Interval: exchange.Minute1, Unread: true,
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 	if off := slices.ContainsFunc(intents, func(i Intent) bool { return i.OrderID == stop.ID }); off != want {
 		t.Errorf("want the stop canceled %t, have %+v", want, intents)
@@ -712,7 +713,7 @@ func unreadWallet(t testing.TB) {
 				Body: record.Ended{State: placement.Filled, Filled: c.sold}})
 		}
 		w.now += 1_000
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
 			Unread: []exchange.SymbolKey{coin}})...)
 		if have := canceled(derive()); len(have) != c.off {
 			t.Errorf("%s: want %d stops taken off, have %v", name, c.off, have)

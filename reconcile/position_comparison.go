@@ -15,7 +15,7 @@ func (s positionComparison) partialPosition(symbol *SymbolState) {
 	case symbol.Key().Market == exchange.Spot:
 		symbol.position, symbol.walletOnlyRead = symbol.heldOnSpot(), symbol.walletOnlyRead || s.fetched.Balances.Done()
 		s.wallet.partialWallet(symbol)
-		symbol.spot.lag.note(s.evidence, symbol, s.book.walletLags(symbol), false)
+		symbol.spot.lag.note(s.evidence, symbol, s.tracker.walletLags(symbol), false)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		if !s.useShownPosition(symbol) {
 			s.standOpened(symbol)
@@ -40,10 +40,10 @@ func (s positionComparison) noteOmitted(symbol *SymbolState) {
 	}
 	for _, p := range symbol.live {
 		beganMS := int64(0)
-		if s.book.Unlisted(p) {
+		if s.tracker.Unlisted(p) {
 			beganMS = s.fetched.BeganMS
 		}
-		s.book.noteOmitted(p.ClientOrderID(), beganMS)
+		s.tracker.noteOmitted(p.ClientOrderID(), beganMS)
 	}
 }
 
@@ -51,10 +51,10 @@ func (s positionComparison) noteOmitted(symbol *SymbolState) {
 // the list is read again, or a snapshot's two lists agree.
 func (s positionComparison) standOpened(symbol *SymbolState) {
 	t, known := &symbol.futuresEvidence, symbol.Known()
-	if symbol.positionMS > symbol.FilledMS()+s.book.Settle().StalenessMS || t.by != noWitness {
+	if symbol.positionMS > symbol.FilledMS()+s.tracker.Settle().StalenessMS || t.by != noWitness {
 		return // the list has been read since then and is current, or a witness confirms the end
 	}
-	if known != 0 && symbol.Opened().Sign() == known.Sign() && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.book.bootMS {
+	if known != 0 && symbol.Opened().Sign() == known.Sign() && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.tracker.bootMS {
 		t.untrusted = true
 	}
 }
@@ -114,8 +114,8 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // snapshots: if L is no longer than what may count between two of them, more than one interval must have
 // passed.
 func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
-	return e.fetched.BeganMS < symbol.FilledMS()+e.book.Settle().StalenessMS ||
-		e.book.Settle().StalenessMS > 0 && symbol.sinceFill.sinceMS != 0 && !symbol.sinceFill.exceeds(e.book.Settle().StalenessMS)
+	return e.fetched.BeganMS < symbol.FilledMS()+e.tracker.Settle().StalenessMS ||
+		e.tracker.Settle().StalenessMS > 0 && symbol.sinceFill.sinceMS != 0 && !symbol.sinceFill.exceeds(e.tracker.Settle().StalenessMS)
 }
 
 // heldOnSpot returns the quantity that fills and fees explain, less the wallet's shortfall. The rest of
@@ -142,15 +142,15 @@ func (s positionComparison) foreign(symbol *SymbolState) {
 			}
 			s.emit(symbol.about(record.Adopted{Quantity: -symbol.Known(), Evidence: evidence}))
 		}
-	case s.book.StandsDown():
+	case s.tracker.StandsDown():
 		s.quarantine(symbol, "the position differs from the fills by "+symbol.residualText()+" while another botd may be placing orders")
 		return
-	case s.marginDenies(symbol, s.book.foreignPolicy):
+	case s.marginDenies(symbol, s.tracker.foreignPolicy):
 		symbol.futuresEvidence.denied = true
 		return
-	case s.book.foreignPolicy == ForeignAdopt:
+	case s.tracker.foreignPolicy == ForeignAdopt:
 		s.emit(symbol.about(record.Adopted{Quantity: symbol.residual, Evidence: "made outside botd, adopted by foreign: adopt"}))
-	case s.book.foreignPolicy == ForeignIgnore:
+	case s.tracker.foreignPolicy == ForeignIgnore:
 		symbol.ignore("made outside botd, ignored by foreign: ignore", s.emit)
 	default:
 		s.quarantine(symbol, "the position differs from the fills by "+symbol.residualText()+", which nothing explains")
@@ -199,7 +199,7 @@ func (s *SymbolState) unexplainedEnd(row *exchange.Position) bool {
 
 // shownUnexplained reports whether the list has shown a position that no fill explained, and has shown none for less than L.
 func (s *inputs) shownUnexplained() bool {
-	return s.book.readBeganMS <= s.symbol.unexplainedMS+s.book.Settle().StalenessMS
+	return s.tracker.readBeganMS <= s.symbol.unexplainedMS+s.tracker.Settle().StalenessMS
 }
 
 // protectsUnexplained reports whether an order may protect a position that no fill explains and whose
@@ -220,7 +220,7 @@ func (s SymbolState) mayOutlive(p *account.Placement) bool {
 
 // keepsForUnexplained reports whether an order is kept for such a position. A flatten request overrides this.
 func (s *inputs) keepsForUnexplained(p *account.Placement) bool {
-	return !s.desired.Flatten && s.book.protectsUnexplained(p, s.symbol)
+	return !s.desired.Flatten && s.tracker.protectsUnexplained(p, s.symbol)
 }
 
 // endUnproved reports whether a position that no fill explained has left the list, without any other sign of its end and without a later fill that

@@ -21,15 +21,15 @@ const (
 func opened(t testing.TB, createdMS int64) (*desk, *SymbolState) {
 	t.Helper()
 	d := newDesk(t)
-	d.book.Apply(&record.Record{AtMS: bootMS, Body: record.Boot{Epoch: 2}})
+	d.tracker.Apply(&record.Record{AtMS: bootMS, Body: record.Boot{Epoch: 2}})
 	d.now = sentMS
 	order := buys
 	order.Quantity = 20
 	id := d.places(placement.Entry, order)
 	d.now = filledMS
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id,
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id,
 		Body: record.Ended{OrderID: 11, State: placement.Filled, Filled: 20, CreatedMS: createdMS}})
-	return d, d.book.Symbol(bitcoin)
+	return d, d.tracker.Symbol(bitcoin)
 }
 
 // usesMargin lets the account use a margin for positions.
@@ -41,7 +41,7 @@ func (s *survey) usesMargin(margin string) {
 // shows returns the survey of a current snapshot whose list shows a position, before anything is concluded from it.
 func (d *desk) shows(symbol *SymbolState, signed exchange.Quantity) *survey {
 	list := d.positions(signed)
-	s := d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+	s := d.tracker.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 		Before: list, Positions: list})
 	symbol.position = signed - symbol.Ignored()
 	symbol.residual = symbol.position - symbol.Known()
@@ -109,7 +109,7 @@ func TestRowEndsPosition(t *testing.T) {
 		{"beside others of the other side", -5, before, 9, func(p *exchange.Position) { dated(1, 1_001_000)(p); p.Quantity = 25 }, false},
 	} {
 		d, symbol := opened(t, 0)
-		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.others}})
+		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.others}})
 		c.state(symbol)
 		row := ended(c.id, c.row)
 		if have := symbol.closedBy(&row); have != c.want {
@@ -144,9 +144,9 @@ func TestRowEndsAdoptedPosition(t *testing.T) {
 		{"more was adopted later", adoptedMS - 10_000, adoptedMS + 10_000, 5, nil, false},
 	} {
 		d := newDesk(t)
-		d.book.Apply(&record.Record{AtMS: adoptedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
-		d.book.Apply(&record.Record{AtMS: adoptedMS + 50_000, Symbol: bitcoin, Body: record.Adopted{Quantity: c.later}})
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.Apply(&record.Record{AtMS: adoptedMS, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
+		d.tracker.Apply(&record.Record{AtMS: adoptedMS + 50_000, Symbol: bitcoin, Body: record.Adopted{Quantity: c.later}})
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf, symbol.futuresEvidence.past, symbol.seen = 6, 1, []int64{9}, c.seen
 		if c.seen == nil {
 			symbol.futuresEvidence.past = nil
@@ -241,10 +241,10 @@ func TestRowEndsUnlistedPosition(t *testing.T) {
 		{"a position is shown", 0, 5, 1_001, nil, 20, nil, false},
 		{"the one held was shown", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS }, 20, nil, false},
 		{"one of before was shown", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS - 1 }, 20, nil, true},
-		{"it was opened before the start", 0, 0, 1_001, func(d *desk, _ *SymbolState) { d.book.bootMS = sentMS }, 20, nil, false},
-		{"it was opened right after the start", 0, 0, 1_001, func(d *desk, _ *SymbolState) { d.book.bootMS = sentMS - 1 }, 20, nil, true},
+		{"it was opened before the start", 0, 0, 1_001, func(d *desk, _ *SymbolState) { d.tracker.bootMS = sentMS }, 20, nil, false},
+		{"it was opened right after the start", 0, 0, 1_001, func(d *desk, _ *SymbolState) { d.tracker.bootMS = sentMS - 1 }, 20, nil, true},
 		{"some was adopted since", 0, 0, 1_001, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: sentMS + 1, Symbol: bitcoin, Body: record.Adopted{Quantity: 1}})
+			d.tracker.Apply(&record.Record{AtMS: sentMS + 1, Symbol: bitcoin, Body: record.Adopted{Quantity: 1}})
 		}, 21, nil, false},
 		{"one of the past", 0, 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.past = []int64{9} }, 20, nil, false},
 		{"of another symbol", 0, 0, 1_001, nil, 20, func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, false},
@@ -255,7 +255,7 @@ func TestRowEndsUnlistedPosition(t *testing.T) {
 	} {
 		d, symbol := opened(t, 0)
 		if c.others != 0 {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.others}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.others}})
 		}
 		if c.state != nil {
 			c.state(d, symbol)
@@ -295,8 +295,8 @@ func TestRowEndsPositionDatedByAnotherClock(t *testing.T) {
 		{"opened before by as much as clocks differ, ended after by more", 0, 1_001, nil, nil, true},
 		{"the list has shown none for L", 0, 1_000, nil, nil, false},
 		{"a position is shown", 5, 1_001, nil, nil, false},
-		{"it was opened with the start", 0, 1_001, func(d *desk, _ *SymbolState) { d.book.bootMS = sentMS }, nil, true},
-		{"it was opened after the start", 0, 1_001, func(d *desk, _ *SymbolState) { d.book.bootMS = sentMS - 1 }, nil, false},
+		{"it was opened with the start", 0, 1_001, func(d *desk, _ *SymbolState) { d.tracker.bootMS = sentMS }, nil, true},
+		{"it was opened after the start", 0, 1_001, func(d *desk, _ *SymbolState) { d.tracker.bootMS = sentMS - 1 }, nil, false},
 		{"it was shown", 0, 1_001, func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS }, nil, false},
 		{"opened before by more", 0, 1_001, nil, func(p *exchange.Position) { p.CreatedMS = createdMS - 1 }, false},
 		{"ended after by no more", 0, 1_001, nil, func(p *exchange.Position) { p.UpdatedMS = endedMS - 1 }, false},
@@ -306,7 +306,7 @@ func TestRowEndsPositionDatedByAnotherClock(t *testing.T) {
 		{"of the other side", 0, 1_001, nil, func(p *exchange.Position) { p.Side = exchange.Short }, false},
 	} {
 		d, symbol := opened(t, 0)
-		d.book.bootMS = filledMS + 1_000
+		d.tracker.bootMS = filledMS + 1_000
 		if c.state != nil {
 			c.state(d, symbol)
 		}
@@ -396,7 +396,7 @@ func TestSweptOrdersAndMarginShowReduction(t *testing.T) {
 			symbol.leverage = 0
 		}, freedMargin},
 		{"beside others, all of whose and botd's are missed", 15, freshMS + 1, func(d *desk, s *survey, symbol *SymbolState) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 			uses("100")(d, s, symbol) // of 25, 15 are left: 50 were released, of which 25 belong to others
 		}, freedMargin},
 	} {
@@ -463,7 +463,7 @@ func TestListConclusions(t *testing.T) {
 		{"it never showed what was opened since the start", 0, stopped, state{shownOf: 1}, state{shownOf: 1, untrusted: true}},
 		{"nor what was opened before the start", 0, func(d *desk, s *survey, symbol *SymbolState) {
 			stopped(d, s, symbol)
-			d.book.bootMS = sentMS
+			d.tracker.bootMS = sentMS
 		}, state{shownOf: 1}, state{shownOf: 1}},
 		{"no stop stands, and positions/history was read", 0, asked, state{shownOf: sentMS}, state{shownOf: sentMS, untrusted: true}},
 		{"no stop stands", 0, nil, state{shownOf: sentMS}, state{shownOf: sentMS}},
@@ -513,8 +513,8 @@ func TestPastPositions(t *testing.T) {
 		{"without the one that is others'", 4, 0, false, "[5 6] 0"},
 	} {
 		d := newDesk(t)
-		symbol := d.book.Symbol(bitcoin)
-		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
+		symbol := d.tracker.Symbol(bitcoin)
+		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
 		if c.live {
 			d.acknowledge(d.places(placement.Order, buys), 11)
 		} else {
@@ -554,13 +554,13 @@ func TestPositionsHistoryIsReadForMissingPart(t *testing.T) {
 		d, symbol := opened(t, c.createdMS)
 		d.shows(symbol, c.shown)
 		symbol.futuresEvidence.by = c.by
-		if since, ask := d.book.NeedsPositionHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
+		if since, ask := d.tracker.NeedsPositionHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
 			t.Errorf("%s: want since %d, have %d, %t", c.name, c.want, since, ask)
 		}
 	}
 	w := holding(t, ForeignHalt)
-	w.book.Symbol(coin).residual = -5
-	if _, ask := w.book.NeedsPositionHistory(w.book.Symbol(coin)); ask {
+	w.tracker.Symbol(coin).residual = -5
+	if _, ask := w.tracker.NeedsPositionHistory(w.tracker.Symbol(coin)); ask {
 		t.Error("want no positions/history of spot, which has none")
 	}
 }
@@ -584,7 +584,7 @@ func TestRowIsLiquidation(t *testing.T) {
 		d, symbol := opened(t, 0)
 		symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf = 6, 1
 		if c.sold != 0 {
-			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -c.sold}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -c.sold}})
 		}
 		have := int64(0)
 		if row := symbol.Liquidation(&Snapshot{Closed: c.rows}); row != nil {
@@ -640,7 +640,7 @@ func TestMarginDifference(t *testing.T) {
 		{"of none", "100", nil, "100", "0"},
 	} {
 		d := newDesk(t)
-		s := d.book.survey(&Snapshot{Positions: exchange.FetchedOf(c.rows)})
+		s := d.tracker.survey(&Snapshot{Positions: exchange.FetchedOf(c.rows)})
 		if c.used != "" {
 			s.usesMargin(c.used)
 		}
@@ -676,13 +676,13 @@ func TestMarginDeniesListedExcess(t *testing.T) {
 		{"a leverage of one", ForeignAdopt, 30, "100", func(s *SymbolState) { s.leverage = 1 }, false},
 	} {
 		d, symbol := opened(t, 0)
-		d.book.foreignPolicy = c.policy
+		d.tracker.foreignPolicy = c.policy
 		s := d.shows(symbol, c.shown)
 		s.usesMargin(c.used)
 		if c.state != nil {
 			c.state(symbol)
 		}
-		if have := s.marginDenies(symbol, d.book.foreignPolicy); have != c.want {
+		if have := s.marginDenies(symbol, d.tracker.foreignPolicy); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -707,8 +707,8 @@ func TestSweptOrders(t *testing.T) {
 			d.canceled(id)
 		}
 		symbol.futuresEvidence.sweptOf = 5
-		s := d.book.survey(&Snapshot{})
-		s.orderRows().noteEndedWithPosition(d.book.Placement(id), 777)
+		s := d.tracker.survey(&Snapshot{})
+		s.orderRows().noteEndedWithPosition(d.tracker.Placement(id), 777)
 		want := futuresEvidence{sweptOf: 5}
 		if c.want {
 			want = futuresEvidence{sweptMS: 777, sweptOf: filledMS}
@@ -723,7 +723,7 @@ func TestAShortPositionEndsByARowOfItsSide(t *testing.T) {
 	t.Parallel()
 	for side, want := range map[exchange.PositionSide]bool{exchange.Short: true, exchange.Long: false} {
 		d := holds(t, -20)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		row := ended(9, func(p *exchange.Position) { p.Side, p.CreatedMS, p.UpdatedMS = side, d.now, d.now+1_000 })
 		if have := symbol.closedBy(&row); have != want {
 			t.Errorf("%s: want %t, have %t", side, want, have)
@@ -759,7 +759,7 @@ func TestListOmitsPartOfPosition(t *testing.T) {
 				d.ended(d.places(one.purpose, one.order), placement.Filled, one.filled)
 			}
 		}
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		d.shows(symbol, c.shown)
 		if have := symbol.Missing(); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
@@ -784,7 +784,7 @@ func TestListIsContradictedAfterL(t *testing.T) {
 		{"the margin denies it", false, true, 0, "", beyondMargin},
 	} {
 		d := holds(t, 20)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		s := d.shows(symbol, 20)
 		symbol.contradicted, symbol.futuresEvidence.untrusted, symbol.futuresEvidence.denied = c.before, c.untrusted, c.denied
 		symbol.residualFor = persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}
@@ -802,10 +802,10 @@ func TestExternalCloseLatchesStrategiesOfSymbol(t *testing.T) {
 		symbol exchange.SymbolKey
 		target exchange.Quantity
 	}{"two": {bitcoin, -5}, "flat": {bitcoin, 0}, "another": {ethers.Key(), 5}} {
-		d.book.Apply(&record.Record{Strategy: name, Symbol: one.symbol,
+		d.tracker.Apply(&record.Record{Strategy: name, Symbol: one.symbol,
 			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: one.target}}}})
 	}
-	s := d.shows(d.book.Symbol(bitcoin), 0)
+	s := d.shows(d.tracker.Symbol(bitcoin), 0)
 	for range 2 { // the second time they are latched
 		s.latchOn(bitcoin)
 	}

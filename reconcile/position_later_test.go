@@ -12,7 +12,7 @@ func (d *desk) observeRow(id int64, signed exchange.Quantity, createdMS int64) {
 	rows := d.positions(signed).Items()
 	rows[0].ID, rows[0].CreatedMS = id, createdMS
 	list := exchange.FetchedOf(rows)
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list,
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: list, Positions: list,
 		ClosedOf: []string{"BTC-USDT"}})
 }
 
@@ -48,7 +48,7 @@ func shownLaterPosition(t testing.TB, id int64, signed exchange.Quantity, create
 	d.observeRow(8, 20, 1_000)
 	d.now += 1_000
 	d.observeRow(id, signed, createdMS)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if have := !symbol.Unwitnessed(); have != ended {
 		t.Errorf("want the end of botd's position shown %t, have %t", ended, have)
 	}
@@ -81,7 +81,7 @@ func rowOfSmallerPosition(t testing.TB) {
 		d.now += 1_000
 		d.observeClosed(0, 7, orders...)
 	}
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 25 || symbol.contradicted == "" {
+	if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != 25 || symbol.contradicted == "" {
 		t.Errorf("want 25 known and contradicted, have %d, %q", symbol.Known(), symbol.contradicted)
 	}
 }
@@ -104,7 +104,7 @@ func reducedAnothers(t testing.TB) {
 	d.acknowledge(exit, 31)
 	d.now += 1_000
 	d.observe(0, []OrderByID{{OrderID: 31, Known: true, Order: d.order(exit, 31, exchange.StatusFilled, 8, 8)}})
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if symbol.Known() != 28 || symbol.Opened() != 20 {
 		t.Errorf("want 28 known and 20 opened, have %d and %d", symbol.Known(), symbol.Opened())
 	}
@@ -133,7 +133,7 @@ func TestPositionIsLater(t *testing.T) {
 		d.hold(20)
 		d.now += 1_000
 		d.observeRow(8, 20, 1_000)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.position, symbol.positionID, symbol.createdMS = -40, 9, 2_000
 		c.with(symbol)
 		if have := (positionComparison{}).shownLater(symbol); have != c.want {

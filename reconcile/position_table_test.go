@@ -140,18 +140,18 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 		{"it was read later", func(_ *desk, s *SymbolState) { s.positionMS = filledMS + 1_001 }, false},
 		{"a witness shows that it has ended", func(_ *desk, s *SymbolState) { s.futuresEvidence.by = closedRow }, false},
 		{"a list has shown it", func(_ *desk, s *SymbolState) { s.futuresEvidence.shownOf = sentMS }, false},
-		{"it was filled with the start", func(d *desk, _ *SymbolState) { d.book.bootMS = filledMS }, false},
-		{"it was filled right after", func(d *desk, _ *SymbolState) { d.book.bootMS = filledMS - 1 }, true},
+		{"it was filled with the start", func(d *desk, _ *SymbolState) { d.tracker.bootMS = filledMS }, false},
+		{"it was filled right after", func(d *desk, _ *SymbolState) { d.tracker.bootMS = filledMS - 1 }, true},
 		{"more was sold than botd had opened", func(d *desk, _ *SymbolState) {
 			order := closes
 			order.Quantity = 25
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order),
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order),
 				Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 25}})
 		}, false},
 		{"all was sold", func(d *desk, _ *SymbolState) {
 			order := closes
 			order.Quantity = 20
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order),
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order),
 				Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})
 		}, false},
 	} {
@@ -159,7 +159,7 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 		if c.with != nil {
 			c.with(d, symbol)
 		}
-		s := d.book.survey(&Snapshot{})
+		s := d.tracker.survey(&Snapshot{})
 		s.positionComparison().standOpened(symbol)
 		if have := symbol.futuresEvidence.untrusted; have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
@@ -183,9 +183,9 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		{"the list alone", func(_ *wallet, s *survey) { s.fetched.Balances = exchange.Fetched[exchange.Balance]{} }, false, 0, "false false"},
 		{"neither, where the wallet was read before", func(w *wallet, s *survey) {
 			s.fetched.SpotOrders, s.fetched.Balances = exchange.Fetched[exchange.Order]{}, exchange.Fetched[exchange.Balance]{}
-			w.book.Symbol(coin).walletOnlyRead = true
+			w.tracker.Symbol(coin).walletOnlyRead = true
 		}, true, 0, "false false"},
-		{"without rules", func(w *wallet, s *survey) { w.book.Symbol(coin).rules = nil }, true, 0, "false false"},
+		{"without rules", func(w *wallet, s *survey) { w.tracker.Symbol(coin).rules = nil }, true, 0, "false false"},
 	} {
 		w := explains(t, 10, 0)
 		w.buysUnder(8, 5)
@@ -196,9 +196,9 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		if c.with != nil {
 			c.with(w, s)
 		}
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		s.positionComparison().observePosition(symbol)
-		unfrozen := fmt.Sprint(w.book.known(unknown.ClientOrderID).unfrozen, w.book.deliveries[acknowledged.ClientOrderID].unfrozen)
+		unfrozen := fmt.Sprint(w.tracker.known(unknown.ClientOrderID).unfrozen, w.tracker.deliveries[acknowledged.ClientOrderID].unfrozen)
 		if symbol.walletOnlyRead != c.walletOnlyRead || symbol.spot.unlisted.inferred != c.inferred || unfrozen != c.unfrozen || symbol.position != 10 {
 			t.Errorf("%s: want read alone %t, %d inferred, unfrozen %s, have %t, %d, %s, position %d", c.name, c.walletOnlyRead, c.inferred, c.unfrozen,
 				symbol.walletOnlyRead, symbol.spot.unlisted.inferred, unfrozen, symbol.position)
@@ -209,8 +209,8 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 	w.sendsElsewhere(exchange.Sell)
 	s := w.reads(1_015, 0)
 	s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
-	s.walletComparison().partialWallet(w.book.Symbol(coin))
-	for id, known := range w.book.deliveries {
+	s.walletComparison().partialWallet(w.tracker.Symbol(coin))
+	for id, known := range w.tracker.deliveries {
 		if known.unfrozen {
 			t.Errorf("want nothing noted, have %s: %+v", id, known)
 		}
@@ -242,13 +242,13 @@ func TestPositionAgeAndEntryPrice(t *testing.T) {
 		{"none, of one that was not shown", 20, exchange.Position{}, nil, "0 0 10 0", true},
 		{"none, and nothing is known", 20, exchange.Position{}, func(d *desk, s *SymbolState) {
 			s.futuresEvidence.shownOf = sentMS
-			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
 		}, "0 0 10 0", true},
 		{"beside others", 20, row(7, 25, 3), func(d *desk, s *SymbolState) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 		}, "20 2500 3 7", false},
 		{"none but others'", 0, row(7, 5, 3), func(d *desk, s *SymbolState) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 		}, "0 500 3 7", true},
 	} {
 		d, symbol := opened(t, 0)
@@ -259,7 +259,7 @@ func TestPositionAgeAndEntryPrice(t *testing.T) {
 		if c.state != nil {
 			c.state(d, symbol)
 		}
-		s := d.book.survey(&Snapshot{BeganMS: 1, EndedMS: 77})
+		s := d.tracker.survey(&Snapshot{BeganMS: 1, EndedMS: 77})
 		s.positionComparison().usePosition(symbol, &c.row)
 		have := fmt.Sprintf("%d %s %d %s", symbol.position, symbol.entryPrice, symbol.leverage, symbol.liqPrice)
 		if have != c.want || (symbol.sinceMS == 77) != c.newSet || symbol.positionID != c.row.ID {
@@ -277,16 +277,16 @@ func TestPlacementNotesAreDeletedAtItsEnd(t *testing.T) {
 		w := explains(t, 20, 0)
 		o := w.places(placement.StopLoss, 9, stopOf(10))
 		id := o.ClientOrderID
-		w.book.NoteCancel(id, w.now)
-		w.book.inferEnded(id, 1)
-		w.book.noteUnable(id, 1)
-		w.book.noteUnfrozen(id, true)
+		w.tracker.NoteCancel(id, w.now)
+		w.tracker.inferEnded(id, 1)
+		w.tracker.noteUnable(id, 1)
+		w.tracker.noteUnfrozen(id, true)
 		body := record.Body(record.Fill{OrderID: 9, Filled: 4})
 		if ended {
 			body = record.Ended{OrderID: 9, State: placement.Filled, Filled: 10}
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: body})
-		known := w.book.known(id)
+		known := w.tracker.known(id)
 		for what, stands := range map[string]bool{"its cancel": known.canceled != cancels{}, "the answer to it": known.releasedMS != 0,
 			"that a wallet shows it": known.inferred, "that its cancel was refused": known.unableMS != 0,
 			"that the wallet freezes nothing for it": known.unfrozen} {
@@ -302,10 +302,10 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 	t.Parallel()
 	fill := func(filled exchange.Quantity) record.Body { return record.Fill{OrderID: 9, Filled: filled} }
 	w := explains(t, 10, 0)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	purchase := w.buysUnder(9, 10)
-	if w.book.placedMS != w.now {
-		t.Errorf("want the time of the last order that the exchange took, have %d", w.book.placedMS)
+	if w.tracker.placedMS != w.now {
+		t.Errorf("want the time of the last order that the exchange took, have %d", w.tracker.placedMS)
 	}
 	symbol.spot.unlisted.inferred, symbol.spot.overdrawn, symbol.settled = 10, true, true
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: fill(4)})
@@ -326,9 +326,9 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 		t.Errorf("want a sale to leave what is inferred, have %d", symbol.spot.unlisted.inferred)
 	}
 	d := holds(t, 20)
-	d.book.placedMS = 5
+	d.tracker.placedMS = 5
 	d.acknowledge(d.places(placement.Entry, buys), 11)
-	if d.book.placedMS != 5 {
+	if d.tracker.placedMS != 5 {
 		t.Error("want an order on futures to be none on spot")
 	}
 }
@@ -337,21 +337,21 @@ func TestPlacementRecordUpdatesSymbol(t *testing.T) {
 func TestRefusedPurchaseIsListedUntilConfirmed(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	sale := w.places(placement.Exit, 0, saleOf(10))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Refused{Reason: "no"}})
-	if symbol.refusedMS != 0 || len(w.book.Refused()) != 1 {
-		t.Errorf("want a refused sale listed, that bought nothing, have %d, %v", symbol.refusedMS, w.book.Refused())
+	if symbol.refusedMS != 0 || len(w.tracker.Refused()) != 1 {
+		t.Errorf("want a refused sale listed, that bought nothing, have %d, %v", symbol.refusedMS, w.tracker.Refused())
 	}
 	purchase := w.buysUnder(0, 10)
 	w.apply(record.Record{AtMS: w.now + 5, ClientOrderID: purchase.ClientOrderID, Body: record.Refused{Reason: "no"}})
-	if refused := w.book.Refused(); symbol.refusedMS != w.now+5 || len(refused) != 2 || refused[1].SentMS != w.now || refused[1].Symbol != coin {
+	if refused := w.tracker.Refused(); symbol.refusedMS != w.now+5 || len(refused) != 2 || refused[1].SentMS != w.now || refused[1].Symbol != coin {
 		t.Errorf("want the purchase to be one that may have bought, have %d, %+v", symbol.refusedMS, refused)
 	}
 	d := holds(t, 20)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Reason: "no"}})
-	settle := d.book.Settle()
-	if until := d.book.Symbol(bitcoin).RefusedUntilMS(&settle); until != d.now+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Reason: "no"}})
+	settle := d.tracker.Settle()
+	if until := d.tracker.Symbol(bitcoin).RefusedUntilMS(&settle); until != d.now+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
 		t.Errorf("want an opening on futures to be shown until W, D and L have passed, have %d at %d", until, d.now)
 	}
 }
@@ -377,7 +377,7 @@ func TestSalesOfUncertainPurchase(t *testing.T) {
 		for _, filled := range c.fills {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: filled}})
 		}
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		if have := symbol.unclaimedSold; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
@@ -394,8 +394,8 @@ func TestSalesOfUncertainPurchase(t *testing.T) {
 	d.unknown(d.places(placement.Entry, buys))
 	order := closes
 	order.Quantity = 30
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order), Body: record.Fill{OrderID: 12, Filled: 30}})
-	if sold := d.book.Symbol(bitcoin).unclaimedSold; sold != 0 {
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order), Body: record.Fill{OrderID: 12, Filled: 30}})
+	if sold := d.tracker.Symbol(bitcoin).unclaimedSold; sold != 0 {
 		t.Errorf("want nothing of the kind on futures, have %d", sold)
 	}
 }
@@ -414,7 +414,7 @@ func TestCalmRestartsAfterStart(t *testing.T) {
 			t.Errorf("a start %d ms after the fill: want %+v, have %+v", afterMS, wanted, sinceFill)
 		}
 	}
-	if symbol := newDesk(t).book.Symbol(bitcoin); symbol.sinceFillAtStart(testSettle, 5_000) != (persistence{}) {
+	if symbol := newDesk(t).tracker.Symbol(bitcoin); symbol.sinceFillAtStart(testSettle, 5_000) != (persistence{}) {
 		t.Error("want nothing measured where nothing was ever filled")
 	}
 }

@@ -22,7 +22,7 @@ func (d *desk) observePosition(id int64, signed exchange.Quantity, orders ...exc
 		}
 		return positions
 	}
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Before: list(), Positions: list()})
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Before: list(), Positions: list()})
 }
 
 func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
@@ -38,7 +38,7 @@ func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.book.foreignPolicy = ForeignIgnore
+			d.tracker.foreignPolicy = ForeignIgnore
 			d.want(
 				&strategy.Plan{
 					OrdersSet: true,
@@ -54,12 +54,12 @@ func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
 				d.now += 1_000
 				d.observePosition(1, c.foreign, resting)
 			}
-			symbol := d.book.Symbol(bitcoin)
+			symbol := d.tracker.Symbol(bitcoin)
 			if symbol.Ignored() != c.foreign || symbol.Known() != 0 {
 				t.Fatalf("want %d ignored, have %d and known %d", c.foreign, symbol.Ignored(), symbol.Known())
 			}
 			resting.Filled = 9
-			d.book.Apply(
+			d.tracker.Apply(
 				&record.Record{
 					AtMS:          d.now,
 					ClientOrderID: id,
@@ -85,10 +85,10 @@ func TestOwnPartIsAtMostExchangePosition(t *testing.T) {
 	}
 }
 
-// wallet is a book with one spot strategy, which a test drives step by step.
+// wallet is a tracker with one spot strategy, which a test drives step by step.
 type wallet struct {
 	t       testing.TB
-	book    *Book
+	tracker *Tracker
 	records []record.Record
 	now     int64
 }
@@ -112,23 +112,23 @@ func (w *wallet) start() {
 		w.t.Fatal(err)
 	}
 	records := w.records
-	w.book, w.records = NewBook(testSettle), nil
-	w.book.instance = "t"
-	w.book.Track(coin).rules = rules
+	w.tracker, w.records = NewTracker(testSettle), nil
+	w.tracker.instance = "t"
+	w.tracker.Track(coin).rules = rules
 	for i := range records {
 		w.apply(records[i])
 	}
-	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.book.Epoch() + 1}})
+	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.tracker.Epoch() + 1}})
 }
 
 func (w *wallet) apply(r record.Record) {
-	w.book.Apply(&r)
+	w.tracker.Apply(&r)
 	w.records = append(w.records, r)
 }
 
 // observe fetches a wallet with the given quantity of the asset.
 func (w *wallet) observe(held string, orders ...exchange.Order) {
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
 
@@ -137,7 +137,7 @@ func (w *wallet) observe(held string, orders ...exchange.Order) {
 func (w *wallet) observeSold(held string, sold exchange.Quantity, orders ...exchange.Order) {
 	sale := exchange.Order{ID: 77, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: sold,
 		Filled: sold, Status: exchange.StatusFilled, CreatedMS: w.now}
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		History: exchange.FetchedOf([]exchange.Order{sale}), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
@@ -151,7 +151,7 @@ func (w *wallet) order(orderID int64, side exchange.Side, quantity exchange.Quan
 		Type:          exchange.Limit,
 		Quantity:      quantity,
 		Price:         50_000e8,
-		ClientOrderID: w.book.NextClientOrderID("t"),
+		ClientOrderID: w.tracker.NextClientOrderID("t"),
 	}
 	w.apply(
 		record.Record{
@@ -196,7 +196,7 @@ func TestClockJumpDoesNotMakeWalletYounger(t *testing.T) {
 	w.observe("1")
 	w.now += 60_000
 	w.buys(10)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	w.now += 8_000 // the clock jumps, which makes the read seem newer
 	w.observe("1") // a replica from before the fill
 	if symbol.Quarantine() != "" || symbol.settled {
@@ -220,7 +220,7 @@ func TestWalletReadLongAfterFillSettlesAfterRestart(t *testing.T) {
 	w.now += 60_000
 	w.start()
 	w.observe("1.01")
-	if symbol := w.book.Symbol(coin); !symbol.settled || symbol.position != 10 {
+	if symbol := w.tracker.Symbol(coin); !symbol.settled || symbol.position != 10 {
 		t.Errorf("want it settled with 10, have settled %t and %d", symbol.settled, symbol.position)
 	}
 }
@@ -233,7 +233,7 @@ func TestClockCorrectionAtStartKeepsWalletAge(t *testing.T) {
 	w.buys(10)
 	w.now += 8_000 // 5 s for what was lost with the process, 3 s that passed
 	w.start()
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	w.observe("1") // a replica from before the fill
 	if symbol.Quarantine() != "" || symbol.settled {
 		t.Fatalf("want the wallet waited for, have settled %t and quarantine %q", symbol.settled, symbol.Quarantine())
@@ -249,7 +249,7 @@ func TestClockCorrectionAtStartKeepsWalletAge(t *testing.T) {
 
 func TestSpotSalesAreBoundedByWalletIfJournalIsOld(t *testing.T) {
 	t.Parallel()
-	unknown := func(w *wallet) { w.book.Symbol(coin).unknownEnded = "bt-9-1" }
+	unknown := func(w *wallet) { w.tracker.Symbol(coin).unknownEnded = "bt-9-1" }
 	for _, c := range []struct {
 		name    string
 		misses  func(*wallet)
@@ -281,8 +281,8 @@ func TestSpotSalesAreBoundedByWalletIfJournalIsOld(t *testing.T) {
 			c.misses(w)
 			w.now += 100
 			w.observe("1.003", orders...) // 7 of the 10 were sold by orders that are missing from the journal
-			symbol := w.book.Symbol(coin)
-			if held := w.book.Closable(symbol); symbol.Known() != 10 || symbol.position != c.want || held != c.want {
+			symbol := w.tracker.Symbol(coin)
+			if held := w.tracker.Closable(symbol); symbol.Known() != 10 || symbol.position != c.want || held != c.want {
 				t.Errorf("want %d of 10 to be sold at most, have known %d, position %d, held %d", c.want, symbol.Known(), symbol.position, held)
 			}
 		})
@@ -298,15 +298,15 @@ func TestOpenOrderDeclaredEndedIsCanceled(t *testing.T) {
 	order := w.order(7, exchange.Sell, 10)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Unknown{Reason: "no answer"}})
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a hand"}})
-	for _, record := range w.book.Resolve(coin, true, "one", "all is well") {
+	for _, record := range w.tracker.Resolve(coin, true, "one", "all is well") {
 		w.apply(record)
 	}
-	if w.book.LiveCount() != 0 {
-		t.Fatalf("want nothing live, have %+v", slices.Collect(w.book.Live()))
+	if w.tracker.LiveCount() != 0 {
+		t.Fatalf("want nothing live, have %+v", slices.Collect(w.tracker.Live()))
 	}
 	w.now += 60_000
 	w.observe("1.01", order)
-	if live := slices.Collect(w.book.Live()); len(live) != 1 || live[0].OrderID() != 7 || !live[0].Duplicate() {
+	if live := slices.Collect(w.tracker.Live()); len(live) != 1 || live[0].OrderID() != 7 || !live[0].Duplicate() {
 		t.Errorf("want the open order held, to be canceled, have %+v", live)
 	}
 }
@@ -321,7 +321,7 @@ func TestOldWalletDoesNotAllowSecondSale(t *testing.T) {
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "orders the journal does not know"}})
 		held := func(when string, want exchange.Quantity) {
 			t.Helper()
-			if have := w.book.Closable(w.book.Symbol(coin)); have != want {
+			if have := w.tracker.Closable(w.tracker.Symbol(coin)); have != want {
 				t.Errorf("restarted %t, %s: want %d to be sold at most, have %d", restarted, when, want, have)
 			}
 		}
@@ -371,7 +371,7 @@ func TestVanishedStopOfOldBackupMayHaveSold(t *testing.T) {
 	}
 	held := func(when string, want exchange.Quantity) {
 		t.Helper()
-		if have := w.book.Closable(w.book.Symbol(coin)); have != want {
+		if have := w.tracker.Closable(w.tracker.Symbol(coin)); have != want {
 			t.Errorf("%s: want %d to be sold at most, have %d", when, want, have)
 		}
 	}

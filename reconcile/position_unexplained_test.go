@@ -60,7 +60,7 @@ func unexplainedWaits(t testing.TB) {
 		{"longer ago", 15_000, 2_001, nil, true},
 		{"no read is older than a second", 1_000, 1_001, nil, true},
 		{"an opening is unknown", 15_000, 2_001, func(d *desk) { d.unknown(d.places(placement.Entry, buys)) }, false},
-		{"others are ignored", 15_000, 2_001, func(d *desk) { d.book.foreignPolicy = ForeignIgnore }, false},
+		{"others are ignored", 15_000, 2_001, func(d *desk) { d.tracker.foreignPolicy = ForeignIgnore }, false},
 	} {
 		d := newDeskWith(t, placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessMS})
 		d.hold(20)
@@ -98,16 +98,16 @@ func shownByPositionsAlone(t testing.TB) {
 	t.Helper()
 	d := newDeskWith(t, placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 	id := d.send(Intent{Purpose: placement.Entry, Order: buys})
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 11}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 11}})
 	d.now += 60_000
-	d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 	firstMS := d.now
 	for _, c := range []struct {
 		afterMS int64
 		want    bool
 	}{{0, false}, {1_000, false}, {1_000, false}, {1, true}} {
 		d.now += c.afterMS
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Before: d.positions(20), Positions: d.positions(20), Unread: []exchange.SymbolKey{bitcoin}})
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Before: d.positions(20), Positions: d.positions(20), Unread: []exchange.SymbolKey{bitcoin}})
 		intents := d.derive(func(w *Desired) {
 			w.Unread = true
 			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
@@ -118,7 +118,7 @@ func shownByPositionsAlone(t testing.TB) {
 	}
 }
 
-// The book stores its id, since when it is shown so, and when it was last shown, until fills explain the position or positions/history
+// The tracker stores its id, since when it is shown so, and when it was last shown, until fills explain the position or positions/history
 // shows its end.
 func TestNotesOfUnexplainedPosition(t *testing.T) {
 	t.Parallel()
@@ -152,9 +152,9 @@ func TestNotesOfUnexplainedPosition(t *testing.T) {
 		{"the end of another symbol's is", 0, 0, 0, 7, row(7, func(p *exchange.Position) { p.Symbol = "ETH-USDT" }), "7 5 4; 0"},
 	} {
 		d := newDesk(t)
-		d.book.Apply(&record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Adopted{Quantity: c.known}})
-		d.book.Apply(&record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.Apply(&record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Adopted{Quantity: c.known}})
+		d.tracker.Apply(&record.Record{AtMS: 1, Symbol: bitcoin, Body: record.Ignored{Quantity: c.ignored}})
+		symbol := d.tracker.Symbol(bitcoin)
 		if symbol.unexplainedID = c.before; c.before != 0 {
 			symbol.unexplainedFromMS, symbol.unexplainedMS = 5, 4
 		}
@@ -177,7 +177,7 @@ func TestEmptyListIsNotTrustedForL(t *testing.T) {
 		want                       bool
 	}{{500_000, 500_000, true}, {500_000, 501_000, true}, {500_000, 501_001, false}, {0, 501_001, false}} {
 		d := newDesk(t)
-		d.book.Symbol(bitcoin).unexplainedMS, d.book.readBeganMS = c.unexplainedMS, c.readBeganMS
+		d.tracker.Symbol(bitcoin).unexplainedMS, d.tracker.readBeganMS = c.unexplainedMS, c.readBeganMS
 		if have := d.deriving(nil).shownUnexplained(); have != c.want {
 			t.Errorf("shown at %d, a list of %d: want %t, have %t", c.unexplainedMS, c.readBeganMS, c.want, have)
 		}
@@ -191,7 +191,7 @@ func TestStopMayProtectUnexplainedPosition(t *testing.T) {
 	const startMS, stopMS = 2_000_000, 1_101_500
 	known := func(quantity exchange.Quantity) func(d *desk, s *SymbolState) {
 		return func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: 1_000_000, Symbol: bitcoin, Body: record.Adopted{Quantity: quantity}})
+			d.tracker.Apply(&record.Record{AtMS: 1_000_000, Symbol: bitcoin, Body: record.Adopted{Quantity: quantity}})
 		}
 	}
 	shown := func(atMS int64) func(d *desk, s *SymbolState) {
@@ -210,7 +210,7 @@ func TestStopMayProtectUnexplainedPosition(t *testing.T) {
 		{"the list has shown one, and a fill was booked since", startMS + 500, true, func(d *desk, s *SymbolState) {
 			shown(startMS+400)(d, s)
 			sold := d.rests(placement.Exit, 13, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 13, State: placement.Filled, Filled: 20}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 13, State: placement.Filled, Filled: 20}})
 			known(20)(d, s)
 		}, startMS + 400 - 11_000},
 		{"an order of a quantity", startMS + 500, false, shown(startMS + 400), startMS + 400 - 11_000}, // the position left the list: no order is needed
@@ -220,12 +220,12 @@ func TestStopMayProtectUnexplainedPosition(t *testing.T) {
 		{"it was sent before the start", stopMS, true, nil, 0},
 		{"it was sent in the moment of the start", startMS, true, nil, -1},
 		{"ten seconds after something was booked", stopMS, true, func(d *desk, s *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: stopMS - 10_000, Symbol: bitcoin, Body: record.Adopted{Quantity: 5}})
-			d.book.Apply(&record.Record{AtMS: stopMS - 10_000, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
+			d.tracker.Apply(&record.Record{AtMS: stopMS - 10_000, Symbol: bitcoin, Body: record.Adopted{Quantity: 5}})
+			d.tracker.Apply(&record.Record{AtMS: stopMS - 10_000, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
 		}, -1},
 		{"more than ten seconds after", stopMS, true, func(d *desk, s *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: stopMS - 10_001, Symbol: bitcoin, Body: record.Adopted{Quantity: 5}})
-			d.book.Apply(&record.Record{AtMS: stopMS - 10_001, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
+			d.tracker.Apply(&record.Record{AtMS: stopMS - 10_001, Symbol: bitcoin, Body: record.Adopted{Quantity: 5}})
+			d.tracker.Apply(&record.Record{AtMS: stopMS - 10_001, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
 		}, 0},
 		{"one ended in the second in which it was sent", stopMS, true, func(_ *desk, s *SymbolState) { s.closedMS = 1_101_000 }, -1},
 		{"one ended before that", stopMS, true, func(_ *desk, s *SymbolState) { s.closedMS = 1_100_999 }, 0},
@@ -236,19 +236,19 @@ func TestStopMayProtectUnexplainedPosition(t *testing.T) {
 		} else {
 			d.resting(12, 5)
 		}
-		symbol := d.book.Symbol(bitcoin)
-		d.book.bootMS = startMS
+		symbol := d.tracker.Symbol(bitcoin)
+		d.tracker.bootMS = startMS
 		if c.with != nil {
 			c.with(d, symbol)
 		}
-		if since, ask := d.book.NeedsPositionHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
+		if since, ask := d.tracker.NeedsPositionHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
 			t.Errorf("%s: want since %d, have %d, %t", c.name, c.want, since, ask)
 		}
 	}
 	w := explains(t, 0, 0)
 	w.places(placement.StopLoss, 9, exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, ClosePosition: true, StopPrice: 49_000e8})
-	w.book.Symbol(coin).unexplainedID = 7
-	if _, ask := w.book.NeedsPositionHistory(w.book.Symbol(coin)); ask {
+	w.tracker.Symbol(coin).unexplainedID = 7
+	if _, ask := w.tracker.NeedsPositionHistory(w.tracker.Symbol(coin)); ask {
 		t.Error("want no positions/history of spot, which has none")
 	}
 }
@@ -262,18 +262,18 @@ func TestUnexplainedPositionVanishesAfterStaleness(t *testing.T) {
 		d.observe(10, nil)
 		d.now += afterMS
 		d.observe(0, nil)
-		if have := d.book.Symbol(bitcoin).Contradicted(); have != want {
+		if have := d.tracker.Symbol(bitcoin).Contradicted(); have != want {
 			t.Errorf("after %d ms: want %q, have %q", afterMS, want, have)
 		}
 	}
 	d := newDesk(t)
 	d.observe(10, nil)
 	sold := d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: sold, Body: record.Ended{OrderID: 12, State: placement.Filled, Filled: 20}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 20}})
 	d.now += testSettle.StalenessMS + 1
 	d.observe(0, nil)
-	if have := d.book.Symbol(bitcoin).Contradicted(); have != "" {
+	if have := d.tracker.Symbol(bitcoin).Contradicted(); have != "" {
 		t.Errorf("a fill was booked in the same moment: want it trusted, have %q", have)
 	}
 }
@@ -286,7 +286,7 @@ func TestUnexplainedPositionIsLiquidated(t *testing.T) {
 	d.now += 1_000
 	d.observePosition(1, 0)
 	row := exchange.Position{ID: 1, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 10, Status: exchange.PositionLiquidated}
-	if have := d.book.Symbol(bitcoin).Liquidation(&Snapshot{Closed: []exchange.Position{row}}); have == nil || have.ID != 1 {
+	if have := d.tracker.Symbol(bitcoin).Liquidation(&Snapshot{Closed: []exchange.Position{row}}); have == nil || have.ID != 1 {
 		t.Errorf("want the row of position 1, have %+v", have)
 	}
 }
@@ -296,12 +296,12 @@ func TestPositionIsAdoptedFromAnAccountThatReportsNoMargin(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
-	d.book.foreignPolicy = ForeignAdopt
+	d.tracker.foreignPolicy = ForeignAdopt
 	for range 10 {
 		d.now += 1_000
 		d.margined(30, exchange.Amount{})
 	}
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 30 || symbol.Contradicted() != "" {
+	if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != 30 || symbol.Contradicted() != "" {
 		t.Errorf("want 30 known, have %d, contradicted %q", symbol.Known(), symbol.Contradicted())
 	}
 }
@@ -316,7 +316,7 @@ func TestReductionOnTheSideOfAPositionAddsNothing(t *testing.T) {
 	stop := d.order(id, 12, exchange.StatusFilled, 0, 10)
 	stop.ClosePosition = true
 	d.observe(20, []OrderByID{{OrderID: 12, Known: true, Order: stop}})
-	if have := d.book.Symbol(bitcoin).Known(); have != 20 {
+	if have := d.tracker.Symbol(bitcoin).Known(); have != 20 {
 		t.Errorf("want 20 known, have %d", have)
 	}
 }

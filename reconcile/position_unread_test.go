@@ -38,10 +38,10 @@ func endedBeforeItsEntryWasBooked(t testing.TB, witnessed bool) {
 	}
 	filled := []OrderByID{{OrderID: 11, Known: true, Order: d.order(entry, 11, exchange.StatusFilled, 20, 20)}}
 	none := exchange.FetchedOf[exchange.Position](nil)
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), ByID: filled,
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), ByID: filled,
 		Before: none, Positions: none, ClosedOf: []string{"BTC-USDT"}, Closed: closed})
 	d.now += 100
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Unread: []exchange.SymbolKey{{Market: exchange.Futures}}})
 	stops := slices.Contains(purposes(d.derive(func(w *Desired) {
 		w.Unread, w.MayOpen = true, false
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
@@ -80,10 +80,10 @@ func stopTooMany(t testing.TB, quantities []exchange.Quantity, shown, want int) 
 		rows = append(rows, w.places(placement.StopLoss, int64(8+i), stopOf(quantity)))
 	}
 	w.now += 1_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, History: exchange.FetchedOf(rows[:shown]), HistoryWhole: true,
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, History: exchange.FetchedOf(rows[:shown]), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.99"), Frozen: exchange.MustAmount("0.02")}}),
 		Unread:   []exchange.SymbolKey{{Market: exchange.Spot}}})
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1, Unread: true,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: w.tracker.Symbol(coin), Interval: exchange.Minute1, Unread: true,
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 	if have := len(intents); have != want {
 		t.Errorf("want %d canceled, have %+v", want, intents)
@@ -100,7 +100,7 @@ func TestLostExitIsNotRepeatedWithManualCoins(t *testing.T) {
 func repeatsDuringALostOne(t testing.TB, free, frozen string, want exchange.Quantity) {
 	t.Helper()
 	w := newWallet(t)
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	target := func(quantity exchange.Quantity) {
 		w.apply(record.Record{Strategy: "one", Symbol: coin,
 			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}}}})
@@ -117,7 +117,7 @@ func repeatsDuringALostOne(t testing.TB, free, frozen string, want exchange.Quan
 	w.places(placement.Exit, 0, saleOf(10))
 	w.now += 3_000
 	w.shows(free, frozen)
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: w.tracker.Symbol(coin), Interval: exchange.Minute1,
 		Collar: exchange.RateOne / 20}, w.now)
 	have := exchange.Quantity(0)
 	for i := range intents {
@@ -147,10 +147,10 @@ func lostExitUnread(t testing.TB, free, frozen string, want int) {
 	w.shows("1.003", "0.007", first)
 	second := w.places(placement.StopLoss, 9, stopOf(3))
 	w.now += 5_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, History: exchange.FetchedOf([]exchange.Order{first, second}),
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, History: exchange.FetchedOf([]exchange.Order{first, second}),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}}),
 		Unread:   []exchange.SymbolKey{{Market: exchange.Spot}}})
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: w.book.Symbol(coin), Interval: exchange.Minute1, Unread: true,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: w.tracker.Symbol(coin), Interval: exchange.Minute1, Unread: true,
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 	if have := len(intents); have != want {
 		t.Errorf("%s free, %s frozen: want %d canceled, have %+v", free, frozen, want, intents)

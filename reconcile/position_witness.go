@@ -88,7 +88,7 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
 	if !symbol.Missing() {
 		t.by, t.untrusted = noWitness, false
-		if s.fetched.BeganMS > t.sweptMS+s.book.Settle().StalenessMS {
+		if s.fetched.BeganMS > t.sweptMS+s.tracker.Settle().StalenessMS {
 			t.sweptMS = 0 // the orders ended, but the position outlived them
 		}
 		t.zeroed = t.zeroed && symbol.Known() == 0
@@ -106,11 +106,11 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 	if t.by == noWitness || t.by == freedMargin && symbol.residual.Abs() > t.freed || t.by == sweptOrders && symbol.rowOf(s.fetched) != nil {
 		t.by = s.witness(symbol)
 	}
-	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.book.bootMS // the list may be older than the entry
+	unseen := t.shownOf != symbol.OpenedMS() && symbol.OpenedMS() > s.tracker.bootMS // the list may be older than the entry
 	stop := func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss }
 	// If a stop may be missing too, this does not wait for L.
 	stopMissing := !s.positionEvidence().hasClosePositionOrder(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name)
-	t.untrusted = t.by == noWitness && (t.untrusted || unseen || stopMissing || symbol.residualFor.exceeds(s.book.Settle().StalenessMS))
+	t.untrusted = t.by == noWitness && (t.untrusted || unseen || stopMissing || symbol.residualFor.exceeds(s.tracker.Settle().StalenessMS))
 }
 
 // noteEnded records which positions have ended. A position first shown while an opening was live does not
@@ -118,7 +118,7 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 // left to others, because botd's openings add to it.
 func (s positionComparison) noteEnded(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
-	if !s.book.opens(symbol.Key()) {
+	if !s.tracker.opens(symbol.Key()) {
 		t.unbooked = 0
 	}
 	t.past, t.zeroed = t.past[:0], true
@@ -144,7 +144,7 @@ func (s positionComparison) witness(symbol *SymbolState) witness {
 	case s.shownLater(symbol):
 		return laterPosition
 	case symbol.AtVenue() != 0 && symbol.rules != nil &&
-		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.book.noReadBefore(symbol.ChangedMS())):
+		(t.marginOf == symbol.Known() && t.shownOf == symbol.OpenedMS() || s.fetched.BeganMS > s.tracker.noReadBefore(symbol.ChangedMS())):
 		smaller := (symbol.Known() + symbol.Ignored()).Abs() - symbol.AtVenue().Abs() // the other side needs the same margin: none was released
 		released := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), smaller).Div(int64(max(1, symbol.leverage)))
 		if more, needed := s.margin(); smaller > 0 && !needed.IsZero() && !released.Less(more.Mul(2)) && !s.fillsExplainMargin() {
@@ -235,14 +235,14 @@ func sideSign(side exchange.PositionSide) int {
 // contradict declares that the list and botd's own fills contradict each other, or ends that state.
 func (s positionComparison) contradict(symbol *SymbolState) {
 	switch {
-	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(s.book.Settle().StalenessMS)):
+	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(s.tracker.Settle().StalenessMS)):
 		symbol.declare(contradiction, s.fetched.EndedMS)
-	case s.book.marginContradicts(symbol, s.book.Settle().StalenessMS):
+	case s.tracker.marginContradicts(symbol, s.tracker.Settle().StalenessMS):
 		symbol.declare(heldMargin, s.fetched.EndedMS)
 	case symbol.futuresEvidence.denied:
 		symbol.declare(beyondMargin, s.fetched.EndedMS)
-	case symbol.endUnproved() && s.fetched.BeganMS > symbol.unexplainedMS+s.book.Settle().StalenessMS,
-		symbol.refusedStopMS != 0 && s.fetched.BeganMS > symbol.refusedStopMS+s.book.Settle().StalenessMS:
+	case symbol.endUnproved() && s.fetched.BeganMS > symbol.unexplainedMS+s.tracker.Settle().StalenessMS,
+		symbol.refusedStopMS != 0 && s.fetched.BeganMS > symbol.refusedStopMS+s.tracker.Settle().StalenessMS:
 		symbol.declare(vanishedUnexplained, s.fetched.EndedMS)
 	default:
 		symbol.clearContradiction()

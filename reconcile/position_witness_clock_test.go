@@ -46,9 +46,9 @@ func openedByAClockAhead(t testing.TB, restarted bool, change func(row *exchange
 	d.observe(0, []OrderByID{{OrderID: 11, Known: true, Order: order}})
 	if restarted {
 		d.now += 1_000
-		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 	}
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if symbol.Known() != 20 {
 		t.Fatalf("want the fill booked, have %d", symbol.Known())
 	}

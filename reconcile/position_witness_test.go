@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// guarded returns a book with a position of 20 and its own stop and take-profit on the exchange, orders 12 and 13.
+// guarded returns a tracker with a position of 20 and its own stop and take-profit on the exchange, orders 12 and 13.
 func guarded(t testing.TB) (d *desk, protect func(*Desired), orders []exchange.Order) {
 	t.Helper()
 	d = newDesk(t)
@@ -35,7 +35,7 @@ func guarded(t testing.TB) (d *desk, protect func(*Desired), orders []exchange.O
 func TestEmptyPositionListIsContradicted(t *testing.T) {
 	t.Parallel()
 	d, protect, orders := guarded(t)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	for range 8 {
 		d.now += 1_000
 		d.observe(0, nil, orders...)
@@ -92,14 +92,14 @@ func TestWitnessesOfPositionEnd(t *testing.T) {
 				d.now += 1_000
 				c.end(d, orders)
 			}
-			known, want := d.book.Symbol(bitcoin).Known(), exchange.Quantity(20)
+			known, want := d.tracker.Symbol(bitcoin).Known(), exchange.Quantity(20)
 			if c.closed {
 				want = 0
 			}
-			if contradicted := d.book.Symbol(bitcoin).contradicted != ""; known != want || contradicted == c.closed {
+			if contradicted := d.tracker.Symbol(bitcoin).contradicted != ""; known != want || contradicted == c.closed {
 				t.Errorf("want known %d, have %d, contradicted %t", want, known, contradicted)
 			}
-			if latch := d.book.Strategy("one").Latch() != 0; latch != c.closed {
+			if latch := d.tracker.Strategy("one").Latch() != 0; latch != c.closed {
 				t.Errorf("want latched %t, have %t", c.closed, latch)
 			}
 		})
@@ -131,7 +131,7 @@ func TestSweepOfEarlierPositionIsNoWitness(t *testing.T) {
 		d.now += 1_000
 		d.observe(0, nil)
 	}
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || symbol.contradicted == "" {
+	if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != 20 || symbol.contradicted == "" {
 		t.Errorf("want 20 known and contradicted, have %d, %q", symbol.Known(), symbol.contradicted)
 	}
 }
@@ -175,7 +175,7 @@ func tradedUnseen(t testing.TB) {
 		d.now += 1_000
 		d.observe(0, nil)
 	}
-	if have := d.book.Symbol(bitcoin).Traded(exchange.Buy); have != 20 {
+	if have := d.tracker.Symbol(bitcoin).Traded(exchange.Buy); have != 20 {
 		t.Errorf("want the 20 that were bought counted, have %d", have)
 	}
 }
@@ -189,10 +189,10 @@ func TestOwnTradesCountRegardlessOfLists(t *testing.T) {
 func TestClosedAdoptionIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignAdopt
+	d.tracker.foreignPolicy = ForeignAdopt
 	d.hold(20)
 	d.target(0)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	exited := func(orderID int64, shown, quantity exchange.Quantity) {
 		exit := d.send(d.one(placement.Exit, nil))
 		d.acknowledge(exit, orderID)
@@ -221,12 +221,12 @@ func TestClosedAdoptionIsNotRepeated(t *testing.T) {
 func TestOwnPartEndsWithSharedPosition(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignIgnore
-	symbol := d.book.Symbol(bitcoin)
+	d.tracker.foreignPolicy = ForeignIgnore
+	symbol := d.tracker.Symbol(bitcoin)
 	d.target(12)
 	d.observe(0, nil)
 	refused := d.send(d.one(placement.Entry, nil))
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused, Body: record.Refused{Code: 1}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused, Body: record.Refused{Code: 1}})
 	for range 8 {
 		d.now += 1_000
 		d.observe(6, nil)
@@ -241,7 +241,7 @@ func TestOwnPartEndsWithSharedPosition(t *testing.T) {
 	d.observe(0, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 12, 12)}})
 	for range 8 {
 		d.now += 1_000
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 			Before: d.positions(0), Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"},
 			Closed: []exchange.Position{{ID: 7, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 18, Status: exchange.PositionLiquidated,
 				UpdatedMS: closedMS}}})
@@ -266,19 +266,19 @@ func TestSharedPositionEndsByItsRow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.book.foreignPolicy = ForeignIgnore
-			symbol := d.book.Symbol(bitcoin)
-			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 6}})
+			d.tracker.foreignPolicy = ForeignIgnore
+			symbol := d.tracker.Symbol(bitcoin)
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 6}})
 			d.target(12)
 			d.observe(6, nil)
 			id := d.send(d.one(placement.Entry, nil))
 			d.acknowledge(id, 11)
 			openedMS := d.now
 			d.now += 60_000
-			d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 			for range 8 {
 				d.now += 1_000
-				d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+				d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 					ByID:   []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 12, 12)}},
 					Before: d.positions(0), Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"},
 					Closed: []exchange.Position{{ID: 5, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: c.quantity, Status: exchange.PositionClosed,
@@ -293,7 +293,7 @@ func TestSharedPositionEndsByItsRow(t *testing.T) {
 
 // margined fetches a position together with the margin that the account reports as in use.
 func (d *desk) margined(signed exchange.Quantity, margin exchange.Amount) {
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(signed),
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(signed),
 		Positions: d.positions(signed), Account: &exchange.MarginAccount{PositionMargin: margin}})
 }
 
@@ -307,7 +307,7 @@ func TestTheOtherSideOfAPositionReleasesNoMargin(t *testing.T) {
 func otherSideListed(t testing.TB) {
 	t.Helper()
 	d, protect, _ := guarded(t)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	d.margined(20, exchange.MustAmount("100"))
 	for range 8 {
 		d.now += 1_000
@@ -331,7 +331,7 @@ func TestTheMarginOfAPartConfirmsNoMoreThanThat(t *testing.T) {
 func partReleased(t testing.TB) {
 	t.Helper()
 	d, protect, _ := guarded(t)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	d.margined(20, exchange.MustAmount("100"))
 	d.now += 1_000
 	d.margined(12, exchange.MustAmount("60"))
@@ -373,7 +373,7 @@ func TestReleasedMarginConfirmsSmallerPosition(t *testing.T) {
 				d.now += 1_000
 				d.margined(12, exchange.MustAmount(c.after))
 			}
-			symbol := d.book.Symbol(bitcoin)
+			symbol := d.tracker.Symbol(bitcoin)
 			if (symbol.Quarantine() != "") != c.quarantined || (symbol.contradicted != "") != c.doubts || symbol.Known() != 20 {
 				t.Errorf("want quarantined %t or contradicted %t, have %q and %q, known %d", c.quarantined, c.doubts,
 					symbol.Quarantine(), symbol.contradicted, symbol.Known())
@@ -426,7 +426,7 @@ func TestUnexplainedPositionGetsStop(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			d.book.foreignPolicy = policy
+			d.tracker.foreignPolicy = policy
 			d.observe(0, nil)
 			d.now += 60_000
 			d.observe(-20, nil)
@@ -459,11 +459,11 @@ func TestHiddenAdoptedPositionEndsByItsRow(t *testing.T) {
 
 func adoptedAndHidden(t testing.TB) {
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignAdopt
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{}})
-	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}}) // the journal is not new
-	for step := 0; d.book.Symbol(bitcoin).Known() == 0; step++ {
+	d.tracker.foreignPolicy = ForeignAdopt
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{}})
+	d.tracker.Apply(&record.Record{Body: record.Boot{Epoch: 2}}) // the journal is not new
+	for step := 0; d.tracker.Symbol(bitcoin).Known() == 0; step++ {
 		if d.now += 1_000; step == 60 {
 			t.Fatal("want what the list shows adopted")
 		}
@@ -477,7 +477,7 @@ func adoptedAndHidden(t testing.TB) {
 		d.now += 1_000
 		d.observeClosed(0, 7)
 	}
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 0 || symbol.contradicted != "" {
+	if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != 0 || symbol.contradicted != "" {
 		t.Errorf("want it closed, as its row shows, have %d, %q", symbol.Known(), symbol.contradicted)
 	}
 }
@@ -491,7 +491,7 @@ func TestMarginOfEarlierPositionIsNoWitness(t *testing.T) {
 
 func marginOfAnEarlierPosition(t testing.TB) {
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignIgnore
+	d.tracker.foreignPolicy = ForeignIgnore
 	d.hold(20)
 	d.margined(20, exchange.MustAmount("100"))
 	d.now += 10_000
@@ -502,13 +502,13 @@ func marginOfAnEarlierPosition(t testing.TB) {
 	filled.Side = exchange.Sell
 	d.now += 1_000
 	d.observe(0, []OrderByID{{OrderID: 20, Known: true, Order: filled}})
-	d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 20}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Ignored{Quantity: 20}})
 	d.now += 10_000
 	d.margined(20, exchange.MustAmount("100"))
 	d.target(20)
 	entry := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(entry, 30)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: entry, Body: record.Ended{State: placement.Filled, Filled: 20}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: entry, Body: record.Ended{State: placement.Filled, Filled: 20}})
 	for range 3 {
 		d.now += 300
 		d.margined(20, exchange.MustAmount("100"))

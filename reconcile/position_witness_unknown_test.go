@@ -12,7 +12,7 @@ import (
 func (d *desk) ends(row *exchange.Position) {
 	none := exchange.FetchedOf[exchange.Position](nil)
 	row.Symbol, row.Status = "BTC-USDT", exchange.PositionClosed
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 		Before: none, Positions: none, ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{*row}})
 }
 
@@ -40,8 +40,8 @@ func TestUncertainExitIsDecidedByRowOfItsPosition(t *testing.T) {
 			exit, sentMS := d.send(d.one(placement.Exit, nil)), d.now
 			d.unknown(exit)
 			d.now += 2_000
-			symbol := d.book.Symbol(bitcoin)
-			d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+			symbol := d.tracker.Symbol(bitcoin)
+			d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 			symbol.seen = nil
 			for range 30 {
 				d.now += 1_000
@@ -49,7 +49,7 @@ func TestUncertainExitIsDecidedByRowOfItsPosition(t *testing.T) {
 				c.change(&row, sentMS)
 				d.ends(&row)
 			}
-			p, known := d.book.Placement(exit), symbol.Known()
+			p, known := d.tracker.Placement(exit), symbol.Known()
 			if decided := p == nil && known == 0; decided != c.decided {
 				t.Errorf("want decided %t, have %t with %d known", c.decided, decided, known)
 			}
@@ -77,16 +77,16 @@ func TestUncertainExitIsDecidedNextToForeignPosition(t *testing.T) {
 		stop := d.send(Intent{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 			Type: exchange.StopMarket, ClosePosition: true, StopPrice: 51_000_00}})
 		d.acknowledge(stop, 21)
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: stop, Strategy: "one", Symbol: bitcoin,
+		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: stop, Strategy: "one", Symbol: bitcoin,
 			Body: record.Ended{State: placement.Filled, Filled: 20}})
-		d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.seen = nil
 		for range 30 {
 			d.now += 1_000
 			d.ends(&exchange.Position{ID: 7, Side: exchange.Long, Quantity: row.quantity, CreatedMS: sentMS - 60_000, UpdatedMS: sentMS})
 		}
-		if decided := d.book.Placement(exit) == nil && symbol.Known() == 0; decided != row.decided || symbol.Quarantine() != "" {
+		if decided := d.tracker.Placement(exit) == nil && symbol.Known() == 0; decided != row.decided || symbol.Quarantine() != "" {
 			t.Errorf("want it decided %t by a row of %d, have %t with %d known, quarantine %q", row.decided, row.quantity, decided, symbol.Known(),
 				symbol.Quarantine())
 		}
@@ -101,8 +101,8 @@ func TestAdoptedPositionEndsByRowOfListedPosition(t *testing.T) {
 		want exchange.Quantity
 	}{{8, 0}, {7, 20}, {5, 20}} {
 		d := newDesk(t)
-		d.book.foreignPolicy = ForeignAdopt
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.foreignPolicy = ForeignAdopt
+		symbol := d.tracker.Symbol(bitcoin)
 		d.hold(20)
 		d.target(0)
 		exit := d.send(d.one(placement.Exit, nil))
@@ -145,7 +145,7 @@ func TestPositionThatEndsBeforeBookingIsNotPast(t *testing.T) {
 	d.acknowledge(entry, 11)
 	d.now += 1_000
 	d.observe(0, []OrderByID{{OrderID: 11, Known: true, Order: d.order(entry, 11, exchange.StatusFilled, 20, 20)}})
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if symbol.Known() != 20 {
 		t.Fatalf("want the fill booked, have %d", symbol.Known())
 	}
@@ -180,9 +180,9 @@ func TestEarlierPositionEndsByRowOfAnotherClock(t *testing.T) {
 			entry, sentMS := d.send(d.one(placement.Entry, nil)), d.now
 			d.acknowledge(entry, 11)
 			d.now += 300_000
-			d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 			d.observe(0, []OrderByID{{OrderID: 11, Known: true, Order: d.order(entry, 11, exchange.StatusFilled, 20, 20)}})
-			symbol := d.book.Symbol(bitcoin)
+			symbol := d.tracker.Symbol(bitcoin)
 			for range 30 {
 				d.now += 1_000
 				row := exchange.Position{ID: 7, Side: exchange.Long, Quantity: 20, CreatedMS: sentMS - 5_000, UpdatedMS: sentMS + 90_000}
@@ -242,14 +242,14 @@ func stopOfUnknownEntry(t testing.TB) {
 	for second := range 8 {
 		d.now += 1_000
 		if second == 4 { // a restart forgets what lists have shown
-			d.book.Symbol(bitcoin).unexplainedID, d.book.Symbol(bitcoin).unexplainedMS = 0, 0
+			d.tracker.Symbol(bitcoin).unexplainedID, d.tracker.Symbol(bitcoin).unexplainedMS = 0, 0
 		}
 		d.observe(0, nil, order)
 		if intents := d.derive(stopAt2); len(intents) != 0 {
 			t.Fatalf("%d: want nothing canceled, have %+v", d.now, intents)
 		}
 	}
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: entry, Body: record.Ended{State: placement.Absent}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: entry, Body: record.Ended{State: placement.Absent}})
 	d.now += 1_000
 	d.observe(0, nil, order)
 	d.target(0)
@@ -276,7 +276,7 @@ func joinedUnseen(t testing.TB, change func(row *exchange.Position, sentMS int64
 	d.acknowledge(entry, 12)
 	d.now += 4_000
 	d.observe(0, []OrderByID{{OrderID: 12, Known: true, Order: d.order(entry, 12, exchange.StatusFilled, 20, 20)}})
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	for range 30 {
 		d.now += 1_000
 		row := exchange.Position{ID: 8, Side: exchange.Long, Quantity: 80, CreatedMS: sentMS - 5_000, UpdatedMS: sentMS + 3_000}

@@ -33,7 +33,7 @@ func (d *safeguards) mayRepeat(p *account.Placement) bool { return d.repetitionD
 
 // repetitionDue reports the same when that many intents have been derived.
 func (s *inputs) repetitionDue(p *account.Placement, derived int) bool {
-	if at := s.book.delivery(p).releasedMS; at != 0 {
+	if at := s.tracker.delivery(p).releasedMS; at != 0 {
 		return s.nowMS-at >= ReleaseMS
 	}
 	if immediate := p.Order().Type == exchange.MarketOrder || p.Order().Type == exchange.Limit; s.desired.Unread && immediate {
@@ -44,7 +44,7 @@ func (s *inputs) repetitionDue(p *account.Placement, derived int) bool {
 	if !lost || !late || s.saleEvidence().rests(p) {
 		return false
 	}
-	if s.desired.MaxLive > 0 && s.book.LiveCount()+derived >= s.desired.MaxLive {
+	if s.desired.MaxLive > 0 && s.tracker.LiveCount()+derived >= s.desired.MaxLive {
 		return false // each lost placement stays live as uncertain: there is no room for more of them
 	}
 	stop := p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss
@@ -63,43 +63,43 @@ func answerLost(p *account.Placement, nowMS int64) bool {
 // exchange rejects a second stop. On spot it may accept both, and both would sell: there a second stop is sent only if the wallet covers just one of
 // them and freezes nothing for the first.
 func (s *inputs) unansweredStop(p *account.Placement) bool {
-	if !s.book.unanswered(p, s.nowMS) {
+	if !s.tracker.unanswered(p, s.nowMS) {
 		return false
 	}
-	unfrozen := s.book.walletRead && !s.desired.Unread && s.book.delivery(p).unfrozen
+	unfrozen := s.tracker.walletRead && !s.desired.Unread && s.tracker.delivery(p).unfrozen
 	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.saleEvidence().repeatable(p)
 }
 
 // replaceable reports whether a protective order may be replaced: its outcome is unknown and it may be
 // repeated, or its end cannot be read. On spot the answer to its cancel decides that.
 func (d *safeguards) replaceable(p *account.Placement) bool {
-	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.book.EndUnread(p)
+	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.tracker.EndUnread(p)
 }
 
 // EndUnread reports whether an order's final state cannot be read, and either it was canceled and no open list has shown it since, or open lists have
 // omitted it for some time: a start does not know its cancels, and the exchange accepts no second closePosition order.
-func (b *Book) EndUnread(p *account.Placement) bool {
-	known, list := b.delivery(p), b.listed[p.Order().Market]
-	if p.State().OutcomeUnknown() || !b.Symbol(p.Symbol()).unread {
+func (t *Tracker) EndUnread(p *account.Placement) bool {
+	known, list := t.delivery(p), t.listed[p.Order().Market]
+	if p.State().OutcomeUnknown() || !t.Symbol(p.Symbol()).unread {
 		return false
 	}
-	if mayHaveEnded(b, p) && b.readBeganMS >= known.omittedMS+RepeatMS {
+	if mayHaveEnded(t, p) && t.readBeganMS >= known.omittedMS+RepeatMS {
 		return true
 	}
 	canceledMS := known.canceled.firstMS
 	shown := slices.ContainsFunc(list.orders, func(o exchange.Order) bool { return o.ID == p.OrderID() })
-	return canceledMS != 0 && b.readBeganMS >= canceledMS+replaceMS && (!shown || list.beganMS < canceledMS)
+	return canceledMS != 0 && t.readBeganMS >= canceledMS+replaceMS && (!shown || list.beganMS < canceledMS)
 }
 
 // mayHaveEnded reports whether the open list omits a futures order whose state cannot be read.
-func mayHaveEnded(b *Book, p *account.Placement) bool {
+func mayHaveEnded(b *Tracker, p *account.Placement) bool {
 	return b.Symbol(p.Symbol()).unread && b.delivery(p).omittedMS != 0
 }
 
 // repeatAfterMS returns how long a placement of unknown outcome must wait before another is sent alongside it.
 func (s *inputs) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
-	for q := range s.book.InFlightOn(p.Symbol()) {
+	for q := range s.tracker.InFlightOn(p.Symbol()) {
 		if (q.State() == placement.Uncertain || s.unansweredStop(q)) && q.Purpose() == p.Purpose() && q.Key() == p.Key() &&
 			q.Order().Type == p.Order().Type {
 			levels++
@@ -130,7 +130,7 @@ func (d positionProtection) converge() {
 	case d.dusting:
 		return // existing protection closes the remainder
 	case d.symbol.Key().Market == exchange.Spot && (d.spotPosition().toProtect() > 0 || d.spotPosition().soldByOthers() ||
-		len(d.symbol.spot.replaced.orders) > 0 || d.book.StandsDown() && d.symbol.jointPosition() > 0):
+		len(d.symbol.spot.replaced.orders) > 0 || d.tracker.StandsDown() && d.symbol.jointPosition() > 0):
 		d.spotStops().converge()
 		return
 	case d.symbol.Key().Market == exchange.Spot && d.ownPosition != 0:
@@ -141,7 +141,7 @@ func (d positionProtection) converge() {
 	case d.ownPosition == 0 && (d.symbol.Known() != 0 || d.symbol.position != 0 || d.declared() && !d.saleEvidence().soldAll()):
 		return // the read may be stale, or the position is not botd's: protection stays
 	case d.ownPosition == 0 && (d.symbol.spot.unlisted.vanished() > 0 ||
-		d.book.StandsDown() && (d.symbol.jointFills() > 0 || d.jointProtection().mayProtectPeer())):
+		d.tracker.StandsDown() && (d.symbol.jointFills() > 0 || d.jointProtection().mayProtectPeer())):
 		return // only one wallet, or one history, shows that the position has ended
 	case d.ownPosition == 0 && d.shownUnexplained():
 		return // only one list shows that the position has ended
@@ -175,7 +175,7 @@ const unexplainedWaitMS = 2_000
 // excludes the part left to others by policy.
 func (s *inputs) unexplained() bool {
 	symbol := s.symbol
-	if symbol.Key().Market != exchange.Futures || symbol.position == 0 || s.book.foreignPolicy == ForeignIgnore && symbol.Cause() != record.JournalLost {
+	if symbol.Key().Market != exchange.Futures || symbol.position == 0 || s.tracker.foreignPolicy == ForeignIgnore && symbol.Cause() != record.JournalLost {
 		return false
 	}
 	known := &symbol.futuresEvidence
@@ -186,7 +186,7 @@ func (s *inputs) unexplained() bool {
 	if outlived && !s.openingUnknown() {
 		return true // it was shown alongside botd's own part, before that part was reduced
 	}
-	patience := min(s.book.Settle().StalenessMS, unexplainedWaitMS)
+	patience := min(s.tracker.Settle().StalenessMS, unexplainedWaitMS)
 	shown := symbol.unexplainedID == symbol.positionID && symbol.unexplainedFromMS != 0 && s.nowMS-symbol.unexplainedFromMS > patience
 	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > patience && !s.openingUnknown() && (symbol.residualFor.sinceMS != 0 || shown)
 }

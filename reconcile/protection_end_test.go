@@ -50,9 +50,9 @@ func readByID(t testing.TB, held exchange.Quantity, createdMS int64, unread bool
 		rows.Items()[i].CreatedMS = d.now + createdMS
 	}
 	if d.now += 60_000; !unread {
-		d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: list, Before: rows, Positions: rows})
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: list, Before: rows, Positions: rows})
 	}
-	if have := d.book.Vanished(&Snapshot{FuturesOrders: list}); (len(have) == 1) != want {
+	if have := d.tracker.Vanished(&Snapshot{FuturesOrders: list}); (len(have) == 1) != want {
 		t.Errorf("want the listed order read by id %t, have %d orders", want, len(have))
 	}
 }

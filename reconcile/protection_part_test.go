@@ -57,20 +57,20 @@ func TestProtectionFitsNextToForeignOrders(t *testing.T) {
 			t.Run(c.name, func(t *testing.T) {
 				t.Parallel()
 				d := newDesk(t)
-				d.book.foreignPolicy, d.book.instance = ForeignIgnore, "t"
+				d.tracker.foreignPolicy, d.tracker.instance = ForeignIgnore, "t"
 				d.hold(20)
 				others := slices.Clone(c.others)
 				for i := range others {
 					if o := &others[i]; left { // it has botd's prefix, and a person left it to its owner
 						o.ClientOrderID = fmt.Sprint("bt-1-", o.ID)
-						d.book.Apply(
+						d.tracker.Apply(
 							&record.Record{AtMS: d.now, Symbol: bitcoin, ClientOrderID: o.ClientOrderID, Body: record.Ignored{OrderID: o.ID}},
 						)
 					}
 				}
 				d.now += 1_000
 				d.observe(20, nil, others...)
-				if id := d.book.ForeignPrefix(); id != "" {
+				if id := d.tracker.ForeignPrefix(); id != "" {
 					t.Errorf("%s was left alone by a person, and is no second botd's", id)
 				}
 				have := map[placement.Purpose]exchange.Quantity{placement.StopLoss: -1, placement.TakeProfit: -1}

@@ -40,11 +40,12 @@ func (d spotStops) converge() {
 	}
 	d.cancelForgotten(price)
 	position, uncovered := d.spotPosition(), d.uncovered()
-	if d.book.StandsDown() {
+	if d.tracker.StandsDown() {
 		uncovered = max(min(0, uncovered), uncovered-position.peerStopPending())
 	}
 	uncovered = max(min(0, uncovered), uncovered-position.recentlyCanceled()-position.soldElsewhere())
-	if d.saleEvidence().historyUnread() && d.book.walletFromMS >= d.book.bootMS+d.book.Settle().StalenessMS { // a wallet from before may lack the last fill
+	// a wallet from before may lack the last fill
+	if d.saleEvidence().historyUnread() && d.tracker.walletFromMS >= d.tracker.bootMS+d.tracker.Settle().StalenessMS {
 		uncovered = min(uncovered, position.ownBalance()-position.selling(d.leavesUncovered))
 	}
 	missing := d.symbol.rules.FloorQuantity(d.withinMaximum(d.stoppable(d.withoutRefused(uncovered - position.restingExits()))))
@@ -56,18 +57,18 @@ func (d spotStops) converge() {
 	case d.tooSmall(uncovered) && moved:
 		d.moveStops(price)
 	case d.tooSmall(missing):
-	case len(d.stops) >= maxStops && !d.desired.Unread && !d.book.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
+	case len(d.stops) >= maxStops && !d.desired.Unread && !d.tracker.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
 		d.mergeStops()
-	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.tooSmall(d.ownPosition) && !d.book.StandsDown():
+	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.tooSmall(d.ownPosition) && !d.tracker.StandsDown():
 		// an earlier wallet lacked it: what the newest one shows of it is sold
 		d.positionExit().stopNow(min(missing, d.symbol.rules.FloorQuantity(position.ownBalance())))
-		if d.symbol.tooSmallToTrade(d.book.baseBalance(d.symbol)) { // it shows nobody's: if it is right, the exchange refuses the stop
+		if d.symbol.tooSmallToTrade(d.tracker.baseBalance(d.symbol)) { // it shows nobody's: if it is right, the exchange refuses the stop
 			d.addStop(missing, d.stopFromLast(price))
 		}
 	case d.pricePassed(placement.StopLoss, price):
 		sold := d.exitPassed()
 		switch {
-		case d.book.StandsDown(): // nothing of another botd's is sold at market
+		case d.tracker.StandsDown(): // nothing of another botd's is sold at market
 			d.addStop(missing-max(0, position.unsoldByPeer()-position.selling(d.leavesUncovered)), d.stopFromLast(price))
 		case len(d.stops)+len(d.targetOrders) == 0 && !d.saleEvidence().mayHaveSold(): // only the wallet lacks it
 			d.addStop(missing-sold, d.stopFromLast(price))
@@ -149,14 +150,14 @@ func (d spotStops) exitPart() {
 	position, ended := d.spotPosition(), exchange.Quantity(0)
 	left, shown := position.toProtect(), position.ownBalance()-d.symbol.Unattributed()
 	sold := shown < left
-	if d.book.StandsDown() {
+	if d.tracker.StandsDown() {
 		left = position.unsoldByPeer()
 	}
 	for _, p := range slices.Concat(d.stops, d.targetOrders) {
 		lost := d.leavesUncovered(p) && (p.Purpose() != placement.StopLoss || !d.desired.Unread && d.saleEvidence().repeatable(p))
 		switch {
 		case p.Purpose() == placement.Entry || lost:
-		case d.book.walletRead && !d.desired.Unread && d.book.delivery(p).unfrozen && d.book.Unlisted(p):
+		case d.tracker.walletRead && !d.desired.Unread && d.tracker.delivery(p).unfrozen && d.tracker.Unlisted(p):
 			ended += p.Remaining()
 		default:
 			left, shown = left-p.Remaining(), shown-p.Remaining()
@@ -168,10 +169,10 @@ func (d spotStops) exitPart() {
 	default:
 		left -= ended
 	}
-	if d.saleEvidence().walletHoldsOnlyOwn() && d.book.walletRead && !d.desired.Unread { // if it is wrong about them, the exchange refuses the sale
+	if d.saleEvidence().walletHoldsOnlyOwn() && d.tracker.walletRead && !d.desired.Unread { // if it is wrong about them, the exchange refuses the sale
 		left = max(left, d.uncovered())
 	}
-	left -= d.book.frozenThoughRefused(d.symbol.Key())
+	left -= d.tracker.frozenThoughRefused(d.symbol.Key())
 	d.positionExit().stopNow(d.withinMaximum(d.stoppable(d.withoutExits(left))))
 }
 
@@ -181,16 +182,16 @@ func (d spotStops) exitPart() {
 func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	symbol, sold := d.symbol, d.spotPosition().missingInWallet()
 	clipped := d.saleQuantity().withinFree(quantity, func(p *account.Placement) bool {
-		if p.Symbol() == symbol.Key() && d.book.hasEnded(p) && p.Remaining() <= sold { // the wallet no longer contains the quantity it sold
+		if p.Symbol() == symbol.Key() && d.tracker.hasEnded(p) && p.Remaining() <= sold { // the wallet no longer contains the quantity it sold
 			sold -= p.Remaining()
 			return false
 		}
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
-	young := symbol.spot.inconclusive || d.book.walletMS <= symbol.FilledMS()+d.book.Settle().StalenessMS
+	young := symbol.spot.inconclusive || d.tracker.walletMS <= symbol.FilledMS()+d.tracker.Settle().StalenessMS
 	untrusted := symbol.missedFor.sinceMS != 0
-	if d.book.StandsDown() { // another botd may have sold some
-		untrusted = d.book.walletUntrusted(symbol)
+	if d.tracker.StandsDown() { // another botd may have sold some
+		untrusted = d.tracker.walletUntrusted(symbol)
 	}
 	if clipped >= quantity || !young && !untrusted || d.spotPosition().walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
@@ -231,8 +232,8 @@ const stopRefusedWaitMS = 60_000
 // mayMoveStop reports whether a stop may be canceled to be placed again elsewhere: nothing on the symbol
 // is unknown or contradicted, no other stop is being moved, and the exchange has not just refused one.
 func (s *inputs) mayMoveStop() bool {
-	canceled := func(p *account.Placement) bool { return s.book.CancelMS(p.ClientOrderID()) != 0 }
-	refused := slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
+	canceled := func(p *account.Placement) bool { return s.tracker.CancelMS(p.ClientOrderID()) != 0 }
+	refused := slices.ContainsFunc(s.tracker.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < stopRefusedWaitMS
 	})
 	recent := s.symbol.spot.stopRefusedMS != 0 && s.nowMS-s.symbol.spot.stopRefusedMS < stopRefusedWaitMS
@@ -278,12 +279,12 @@ func (s *inputs) placeable(quantity exchange.Quantity) bool {
 func (d spotStops) shrinkStops() {
 	released := func(p *account.Placement) bool {
 		unanswered := p.Purpose() == placement.StopLoss && p.OrderID() == 0
-		unread := p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen // as the last wallet showed
-		return d.book.delivery(p).releasedMS != 0 || unanswered || unread || d.leavesUncovered(p)
+		unread := p.State() == placement.Uncertain && !d.tracker.walletRead && d.tracker.delivery(p).unfrozen // as the last wallet showed
+		return d.tracker.delivery(p).releasedMS != 0 || unanswered || unread || d.leavesUncovered(p)
 	}
 	position := d.spotPosition()
 	explained := position.toProtect()
-	if position.walletDecides() && !position.soldByOthers() && d.book.freezesLess(d.symbol) { // such a wallet, old or wrong, removes no stop
+	if position.walletDecides() && !position.soldByOthers() && d.tracker.freezesLess(d.symbol) { // such a wallet, old or wrong, removes no stop
 		explained = position.explainedByFills() + d.symbol.spot.unlisted.inferred
 	}
 	if !d.exiting { // the part of a purchase that only the newest wallet lacks keeps its stop
@@ -293,8 +294,8 @@ func (d spotStops) shrinkStops() {
 		explained = max(explained, position.explainedByFills()+accepted)
 	}
 	resting := position.selling(released)
-	if d.book.walletRead && slices.ContainsFunc(d.stops, d.book.Unlisted) { // a stop for which the exchange freezes nothing sells nothing
-		resting = min(resting, d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Frozen))
+	if d.tracker.walletRead && slices.ContainsFunc(d.stops, d.tracker.Unlisted) { // a stop for which the exchange freezes nothing sells nothing
+		resting = min(resting, d.symbol.rules.QuantityOf(d.tracker.Balance(d.symbol.rules.Base).Frozen))
 	}
 	excess := resting + d.reserved - explained
 	for i := range d.intents {
@@ -315,7 +316,7 @@ func (d spotStops) releaseForExit(quantity exchange.Quantity) (wait bool) {
 		wait = len(d.cancelStops(short, reasonRoomForExit)) > 0 || wait
 	}
 	wait = wait || slices.ContainsFunc(d.stops, func(p *account.Placement) bool {
-		return d.book.delivery(p).releasedMS != 0 && d.positionExit().blocksExit(p)
+		return d.tracker.delivery(p).releasedMS != 0 && d.positionExit().blocksExit(p)
 	})
 	if wait {
 		d.reserved = quantity
@@ -331,8 +332,8 @@ func (d spotStops) cancelStops(quantity exchange.Quantity, reason string) (taken
 	for quantity > 0 && len(stops) > 0 {
 		next := slices.MaxFunc(stops, func(a, b *account.Placement) int {
 			return cmp.Or(
-				compareBool(d.book.CancelMS(a.ClientOrderID()) != 0, d.book.CancelMS(b.ClientOrderID()) != 0),
-				compareBool(d.book.Unlisted(a), d.book.Unlisted(b)),
+				compareBool(d.tracker.CancelMS(a.ClientOrderID()) != 0, d.tracker.CancelMS(b.ClientOrderID()) != 0),
+				compareBool(d.tracker.Unlisted(a), d.tracker.Unlisted(b)),
 				compareBool(a.Remaining() >= quantity, b.Remaining() >= quantity),
 				cmp.Compare(a.Remaining(), b.Remaining())*(quantity-max(a.Remaining(), b.Remaining())).Sign(),
 				cmp.Compare(a.OrderID(), b.OrderID()), // of two equal stops, two botds remove the same one: the newer
@@ -365,14 +366,14 @@ func (d spotStops) leavesUncovered(p *account.Placement) bool {
 	}
 	order := p.Order()
 	switch {
-	case !answerLost(p, d.nowMS) || p.OrderID() != 0 || !d.book.delivery(p).unfrozen || !d.book.walletRead:
+	case !answerLost(p, d.nowMS) || p.OrderID() != 0 || !d.tracker.delivery(p).unfrozen || !d.tracker.walletRead:
 		return false
-	case d.saleEvidence().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS()):
+	case d.saleEvidence().unpaid(&order, p.Remaining(), d.tracker.delivery(p).before, p.SentMS()):
 		return true
-	case d.book.StandsDown(): // the other botd's purchases may have replaced what the sale has sold
-		return d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())
+	case d.tracker.StandsDown(): // the other botd's purchases may have replaced what the sale has sold
+		return d.tracker.stillInWallet(p, d.symbol, d.symbol.jointFills())
 	}
-	return d.saleEvidence().stillInWallet(p) || d.book.freezesLess(d.symbol)
+	return d.saleEvidence().stillInWallet(p) || d.tracker.freezesLess(d.symbol)
 }
 
 const (
@@ -387,18 +388,18 @@ func (d spotStops) withoutRefused(quantity exchange.Quantity) exchange.Quantity 
 		return quantity
 	}
 	if !d.saleEvidence().walletHoldsOnlyOwn() {
-		quantity = max(0, quantity-d.book.frozenThoughRefused(d.symbol.Key()))
+		quantity = max(0, quantity-d.tracker.frozenThoughRefused(d.symbol.Key()))
 	}
-	if d.book.soldThoughRefused(d.symbol.Key()) > 0 {
+	if d.tracker.soldThoughRefused(d.symbol.Key()) > 0 {
 		quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
 	}
-	for _, r := range d.book.Refused() {
+	for _, r := range d.tracker.Refused() {
 		age := d.nowMS - r.atMS
 		if r.Symbol != d.symbol.Key() || r.order.Side != exchange.Sell || r.purpose == placement.StopLoss || age >= confirmMS {
 			continue
 		}
 		switch {
-		case d.book.readAfter(r.atMS + refusedShownMS):
+		case d.tracker.readAfter(r.atMS + refusedShownMS):
 			if !d.saleEvidence().unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
 				quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))
 			}

@@ -18,9 +18,9 @@ func TestOversizedSpotStopIsCanceledAtOnce(t *testing.T) {
 	w.observe("0")
 	w.now += 60_000
 	w.buys(10)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
-	w.book.Apply(
+	w.tracker.Apply(
 		&record.Record{
 			Strategy: "one",
 			Symbol:   coin,
@@ -28,9 +28,9 @@ func TestOversizedSpotStopIsCanceledAtOnce(t *testing.T) {
 		},
 	)
 	derive := func() []Intent {
-		intents, _ := w.book.Derive(
+		intents, _ := w.tracker.Derive(
 			&Desired{
-				Strategy:   w.book.Strategy("one"),
+				Strategy:   w.tracker.Strategy("one"),
 				Symbol:     symbol,
 				Equity:     exchange.AmountOf(10_000),
 				Interval:   exchange.Minute1,
@@ -47,7 +47,7 @@ func TestOversizedSpotStopIsCanceledAtOnce(t *testing.T) {
 		t.Fatalf("want a stop of all 10, have %+v", stop)
 	}
 	order := stop[0].Order
-	order.ClientOrderID = w.book.NextClientOrderID("t")
+	order.ClientOrderID = w.tracker.NextClientOrderID("t")
 	w.apply(
 		record.Record{
 			AtMS:          w.now,
@@ -74,7 +74,7 @@ func TestOversizedSpotStopIsCanceledAtOnce(t *testing.T) {
 		w.now += 1_000
 		w.observeSold("0.004", 6, resting)
 	}
-	if held := w.book.Closable(symbol); held != 4 {
+	if held := w.tracker.Closable(symbol); held != 4 {
 		t.Fatalf("want 4 held, have %d", held)
 	}
 	if intents := derive(); len(intents) != 1 || intents[0].Purpose != placement.Cancel || intents[0].ClientID != order.ClientOrderID {
@@ -91,11 +91,12 @@ func protecting(t testing.TB) (w *wallet, derive func() []Intent) {
 
 // deriver derives the intents of a strategy with a stop.
 func (w *wallet) deriver() func() []Intent {
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	return func() []Intent {
-		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
-			Bridge: true, Collar: exchange.RateOne / 20,
+		intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000),
+			Interval: exchange.Minute1,
+			Bridge:   true, Collar: exchange.RateOne / 20,
 			Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 		return intents
 	}
@@ -112,7 +113,7 @@ func stopDespiteShortfall(t testing.TB) {
 		w.now += 1_000
 		w.observe("0.004") // without a sale
 	}
-	if w.book.Symbol(coin).contradicted == "" {
+	if w.tracker.Symbol(coin).contradicted == "" {
 		t.Fatal("want it contradicted")
 	}
 	stop := derive()
@@ -120,7 +121,7 @@ func stopDespiteShortfall(t testing.TB) {
 		t.Fatalf("want a stop of the 10 that the fills explain, have %+v", stop)
 	}
 	refused := stop[0].Order
-	refused.ClientOrderID = w.book.NextClientOrderID("t")
+	refused.ClientOrderID = w.tracker.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: refused.ClientOrderID,
 		Body: record.Sending{Order: refused, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "the balance is not enough"}})
@@ -143,15 +144,15 @@ func TestStopCoversRestOfUncertainExit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := holding(t, ForeignHalt)
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 			exit := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: 4, Price: 48_000e8,
-				ClientOrderID: w.book.NextClientOrderID("t")}
+				ClientOrderID: w.tracker.NextClientOrderID("t")}
 			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: exit.ClientOrderID,
 				Body: record.Sending{Order: exit, Purpose: placement.Exit, DeadlineMS: w.now + 5_000}})
-			w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.book.Epoch() + 1}})
+			w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.tracker.Epoch() + 1}})
 			stops := func() (sum exchange.Quantity) {
-				intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000),
+				intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000),
 					Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Bridge: true,
 					Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 				for i := range intents {
@@ -182,17 +183,17 @@ func TestPartialExitSellsWalletHolding(t *testing.T) {
 		t.Run(wallet, func(t *testing.T) {
 			t.Parallel()
 			w := holding(t, ForeignHalt)
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			symbol.last = 50_000e8
 			w.apply(record.Record{Strategy: "one", Symbol: coin,
 				Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 5}}}})
-			desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
+			desired := &Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
 				Collar: exchange.RateOne / 20}
-			_, priced := w.book.Derive(desired, w.now)
+			_, priced := w.tracker.Derive(desired, w.now)
 			w.apply(*priced)
 			w.now += 1_000
 			w.observe(wallet)
-			intents, _ := w.book.Derive(desired, w.now)
+			intents, _ := w.tracker.Derive(desired, w.now)
 			sold := exchange.Quantity(0)
 			for i := range intents {
 				sold += intents[i].Order.Quantity
@@ -208,13 +209,13 @@ func TestPartialExitSellsWalletHolding(t *testing.T) {
 func TestExitBelowMinimumCancelsNoStop(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 1_000
 	w.shows("1", "0.01", stop)
 	w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity}}}})
 	derive := func() []Intent {
-		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
+		intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true,
 			Collar: exchange.RateOne / 20, Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8}}}, w.now)
 		return intents
 	}
@@ -247,19 +248,19 @@ func TestSpotStopPrecedesRestingExit(t *testing.T) {
 		{"the strategy sets none", false, strategy.Protection{}, []placement.Purpose{placement.ExitOrder}},
 	} {
 		w := holding(t, ForeignHalt)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.last = 50_000e8
 		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: plan})
 		if c.rests {
 			order := exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8}
-			id := w.book.NextClientOrderID("t")
+			id := w.tracker.NextClientOrderID("t")
 			order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, coin.Name, id
 			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: id, Body: record.Sending{Order: order, Key: "a",
 				Purpose: placement.ExitOrder, DeadlineMS: w.now + 5_000}})
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 90}})
 		}
 		w.now += 1_000
-		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
+		intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
 			Protection: c.with}, w.now)
 		var have []placement.Purpose
 		canceled := false
@@ -301,7 +302,7 @@ func readBeforeItArrived(t testing.TB, readMS int64, want exchange.Quantity) {
 	w, derive := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
 	stop := stopOf(10)
-	stop.Market, stop.Symbol, stop.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	stop.Market, stop.Symbol, stop.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	sentMS := w.now
 	w.apply(record.Record{AtMS: sentMS, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID,
 		Body: record.Sending{Order: stop, Purpose: placement.StopLoss, DeadlineMS: sentMS + 5_000}})
@@ -342,7 +343,7 @@ func stopNotAnswered(t testing.TB, answer record.Body, frozen string, want int) 
 	w, derive := protecting(t)
 	first, second := w.places(placement.StopLoss, 8, stopOf(4)), w.places(placement.StopLoss, 9, stopOf(6))
 	third := stopOf(6)
-	third.Market, third.Symbol, third.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	third.Market, third.Symbol, third.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	w.now += 1_000
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: third.ClientOrderID,
 		Body: record.Sending{Order: third, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})

@@ -52,7 +52,7 @@ func (s positionStop) converge() {
 		s.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: s.price, ClosePosition: true}, "protects the position")
 	case s.main.State().OutcomeUnknown() || passed:
 	case s.main.Order().StopPrice == s.price:
-		if s.bridging != nil && !mayHaveEnded(s.book, s.main) {
+		if s.bridging != nil && !mayHaveEnded(s.tracker, s.main) {
 			s.cancel(s.bridging, "the stop rests at its new price")
 		}
 	case s.bridging != nil:
@@ -84,9 +84,9 @@ func (s positionStop) beginMove() {
 func (s positionStop) continueMove() {
 	switch covers := s.bridging.Remaining() >= s.symbol.position.Abs(); {
 	case s.bridging.State().OutcomeUnknown():
-	case covers && !mayHaveEnded(s.book, s.bridging): // only now, so that the position is never without a stop
+	case covers && !mayHaveEnded(s.tracker, s.bridging): // only now, so that the position is never without a stop
 		s.cancel(s.main, "the protection moves")
-	case !covers && s.ownPosition == s.symbol.position && !mayHaveEnded(s.book, s.main): // the position has grown since
+	case !covers && s.ownPosition == s.symbol.position && !mayHaveEnded(s.tracker, s.main): // the position has grown since
 		s.cancel(s.bridging, "it no longer covers the whole position")
 	}
 }
@@ -130,8 +130,8 @@ func (d positionProtection) noteUnnamedStop(price exchange.Price) {
 	for i := range d.symbol.foreign {
 		o := &d.symbol.foreign[i]
 		if o.Market == exchange.Futures && o.ClientOrderID == "" && o.Type.StopLoss() && o.Side == exchange.SideOf(-d.ownPosition) && o.StopPrice == price &&
-			!d.book.futuresIDs.shown() {
-			d.book.noteUnnamed(o.ID)
+			!d.tracker.futuresIDs.shown() {
+			d.tracker.noteUnnamed(o.ID)
 		}
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 // others leaves part of the position to others.
 func (d *desk) others(quantity exchange.Quantity) {
-	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: quantity}})
-	d.observe(d.book.Symbol(bitcoin).Known()+quantity, nil)
+	d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: quantity}})
+	d.observe(d.tracker.Symbol(bitcoin).Known()+quantity, nil)
 }
 
 // part is a reduceOnly stop of a quantity.
@@ -21,7 +21,7 @@ func (d *desk) part(orderID int64, quantity exchange.Quantity, price string) str
 		exchange.NewOrder{Side: exchange.Sell, Type: exchange.StopMarket, StopPrice: d.price(price), Quantity: quantity, ReduceOnly: true})
 }
 
-func (d *desk) last(price string) { d.book.Symbol(bitcoin).last = d.price(price) }
+func (d *desk) last(price string) { d.tracker.Symbol(bitcoin).last = d.price(price) }
 
 // The position was opened at 50,000, with a stop 2 % and a profit 4 % away, a minute apart.
 func TestFuturesProtection(t *testing.T) {
@@ -50,7 +50,7 @@ func TestFuturesProtection(t *testing.T) {
 		return func(d *desk) { d.whole(placement.TakeProfit, 12, exchange.Sell, price); d.now += later }
 	}
 	quarantined := func(d *desk) {
-		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
+		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
 	}
 	for _, c := range []struct {
 		name    string
@@ -88,7 +88,8 @@ func TestFuturesProtection(t *testing.T) {
 		{"it moves by a bridge", 20, stands("48000", minute), bridged, bridge},
 		{"it moves without", 20, stands("48000", minute), only(2_000_000, 0), moves},
 		{"it has moved within the minute", 20, stands("48000", minute-1), bridged, ""},
-		{"it would move while nothing is traded", 20, func(d *desk) { stands("48000", minute)(d); d.book.Symbol(bitcoin).rules.Tradable = false }, bridged, ""},
+		{"it would move while nothing is traded", 20, func(d *desk) { stands("48000", minute)(d); d.tracker.Symbol(bitcoin).rules.Tradable = false },
+			bridged, ""},
 		{"the bridge stands", 20, func(d *desk) { stands("48000", minute)(d); d.part(13, 20, "49000") }, bridged, moves},
 		{"the bridge is of less", 20, func(d *desk) { stands("48000", minute)(d); d.part(13, 19, "49000") }, bridged,
 			"cancel 13: it no longer covers the whole position"},
@@ -142,13 +143,13 @@ func TestFuturesProtection(t *testing.T) {
 		{"one unit, and an old list shows a short one's stop", 1, func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Buy, "51000") }, only(2_000_000, 0),
 			"cancel 12: it protects a position on the other side; " + stop},
 		{"one unit of a short one", -1, nil, only(2_000_000, 0), "stop_loss buy stop_market stop 51000 whole: protects the position"},
-		{"a stop at the least price", 20, func(d *desk) { d.book.Symbol(bitcoin).rules.PriceTick = 1 }, func(w *Desired) {
+		{"a stop at the least price", 20, func(d *desk) { d.tracker.Symbol(bitcoin).rules.PriceTick = 1 }, func(w *Desired) {
 			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}}
 		}, "stop_loss sell stop_market stop 1e-08 whole: protects the position"},
-		{"a profit at the least price", -20, func(d *desk) { d.book.Symbol(bitcoin).rules.PriceTick = 1 }, func(w *Desired) {
+		{"a profit at the least price", -20, func(d *desk) { d.tracker.Symbol(bitcoin).rules.PriceTick = 1 }, func(w *Desired) {
 			w.Protection = strategy.Protection{Set: true, TakeProfit: strategy.Distance{Price: 1}}
 		}, "take_profit buy take_profit_market stop 1e-08 whole: takes the profit"},
-		{"others hold more, and a profit at the least price", -20, func(d *desk) { d.book.Symbol(bitcoin).rules.PriceTick = 1; d.others(-20) },
+		{"others hold more, and a profit at the least price", -20, func(d *desk) { d.tracker.Symbol(bitcoin).rules.PriceTick = 1; d.others(-20) },
 			func(w *Desired) {
 				w.Protection = strategy.Protection{Set: true, TakeProfit: strategy.Distance{Price: 1}}
 			},
@@ -156,22 +157,22 @@ func TestFuturesProtection(t *testing.T) {
 		{"nothing explains it, and its stop is at the least price", 0, func(d *desk) {
 			quarantined(d)
 			d.observe(20, nil)
-			d.book.Symbol(bitcoin).rules.PriceTick = 1
+			d.tracker.Symbol(bitcoin).rules.PriceTick = 1
 		}, func(w *Desired) { w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}} },
 			"stop_loss sell stop_market stop 1e-08 whole: protects an unexplained position"},
 		{"one unit that was shown beside others a moment ago", 1, func(d *desk) {
-			d.book.Symbol(bitcoin).unexplainedMS = d.book.readBeganMS
+			d.tracker.Symbol(bitcoin).unexplainedMS = d.tracker.readBeganMS
 		}, only(2_000_000, 0),
 			stop},
 		{"the list is not trusted, and a profit of others takes the place of its own", 20, func(d *desk) {
-			symbol := d.book.Symbol(bitcoin)
+			symbol := d.tracker.Symbol(bitcoin)
 			symbol.position, symbol.futuresEvidence.untrusted = 0, true
 			symbol.foreign = []exchange.Order{{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
 				ClosePosition: true, Status: exchange.StatusOpen}}
 		}, only(2_000_000, 4_000_000), stop},
 		{"the same, and its stop stands", 20, func(d *desk) {
 			stands("49000", 0)(d)
-			symbol := d.book.Symbol(bitcoin)
+			symbol := d.tracker.Symbol(bitcoin)
 			symbol.position, symbol.futuresEvidence.untrusted = 0, true
 			symbol.foreign = []exchange.Order{{ID: 99, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.TakeProfitMarket,
 				ClosePosition: true, Status: exchange.StatusOpen}}
@@ -197,7 +198,7 @@ func TestFuturesProtection(t *testing.T) {
 			d.now += 1_000
 			stands("48000", 0)(d)
 			d.now += minute
-			d.unknown(d.book.LiveAt(0).ClientOrderID())
+			d.unknown(d.tracker.LiveAt(0).ClientOrderID())
 		}, only(2_000_000, 0), moves},
 		{"it is being sold, since its price was passed", 20, func(d *desk) {
 			d.rests(placement.StopLoss, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})

@@ -41,7 +41,7 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 	before, sold := symbol.spot.unlisted.inferred, exchange.Quantity(0)
 	for _, p := range symbol.live {
 		s.noteWalletShortfall(p, symbol)
-		if s.book.unanswered(p, s.fetched.EndedMS) {
+		if s.tracker.unanswered(p, s.fetched.EndedMS) {
 			s.noteUnfrozen(p, symbol)
 		}
 		if p.State() == placement.Sending || p.Order().Side == exchange.Buy || s.listed(p) {
@@ -53,17 +53,17 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 			continue
 		}
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
-		if stop && s.book.delivery(p).releasedMS == 0 && s.walletEvidence().soldNothing(p, symbol) {
-			s.book.noteFreed(p, s.fetched.EndedMS)
-			s.book.inferEnded(p.ClientOrderID(), s.fetched.EndedMS)
+		if stop && s.tracker.delivery(p).releasedMS == 0 && s.walletEvidence().soldNothing(p, symbol) {
+			s.tracker.noteFreed(p, s.fetched.EndedMS)
+			s.tracker.inferEnded(p.ClientOrderID(), s.fetched.EndedMS)
 		}
 	}
 	s.noteFrozenRefusals(symbol, s.old)
 	bought, maxBought, sinceMS := s.unlistedPurchases(symbol)
-	inherited, explained := s.book.inheritedStops(symbol), bought
+	inherited, explained := s.tracker.inheritedStops(symbol), bought
 	bought, maxBought = max(bought, inherited), max(maxBought, inherited)
-	own := s.book.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
-	if inherited > 0 && s.book.freezesLess(symbol) {
+	own := s.tracker.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
+	if inherited > 0 && s.tracker.freezesLess(symbol) {
 		own = max(own, inherited) // the wallet that freezes less is old or wrong
 	}
 	// A wallet that already contains a sale that no list shows does not reduce it.
@@ -77,7 +77,7 @@ func (s unlistedOrders) listed(p *account.Placement) bool {
 	if p.OrderID() == 0 || !s.fetched.SpotOrders.Done() || !s.spotList.shows(p.OrderID()) && !s.fetched.Shows(exchange.Spot, p.OrderID()) {
 		return false
 	}
-	s.book.dropInferredEnd(p.ClientOrderID())
+	s.tracker.dropInferredEnd(p.ClientOrderID())
 	return true
 }
 
@@ -89,9 +89,9 @@ func (s unlistedOrders) unlistedPurchases(symbol *SymbolState) (bought, maxBough
 		if p.State() == placement.Sending || p.Order().Side == exchange.Sell || s.listed(p) {
 			continue
 		}
-		once, before := symbol.mayBuy(p), s.book.delivery(p).before
+		once, before := symbol.mayBuy(p), s.tracker.delivery(p).before
 		maxBought, sinceMS = maxBought+once*maxTimes, min(sinceMS, p.SentMS())
-		if !before.amount.IsZero() && s.book.unspent(symbol, before) {
+		if !before.amount.IsZero() && s.tracker.unspent(symbol, before) {
 			continue // more of the asset is then a person's deposit
 		}
 		bought += once * s.walletEvidence().timesPaid(p, symbol)
@@ -113,8 +113,8 @@ func (o *observedAccount) balanceBeyondFills(symbol *SymbolState) exchange.Quant
 // noteUndecided remembers the quantity that a wallet has shown of such purchases, up to the maximum that they may have bought, less the purchases of
 // others in the history: a wallet that later shows less does not end its protection.
 func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Quantity, sinceMS int64) {
-	t, inherited := &symbol.spot.unlisted, s.book.inheritedSince(symbol, sinceMS)
-	left := max(t.shown, s.book.balanceBeyondFills(symbol), inherited)
+	t, inherited := &symbol.spot.unlisted, s.tracker.inheritedSince(symbol, sinceMS)
+	left := max(t.shown, s.tracker.balanceBeyondFills(symbol), inherited)
 	if t.shown = left; maxBought == 0 {
 		t.shown = 0
 	}
@@ -150,14 +150,14 @@ func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (
 	if s.fetched.History.Done() {
 		rows = slices.Concat(rows, s.fetched.History.Items())
 	}
-	sinceMS = min(sinceMS-createdSlackMS, s.book.salesFrom(symbol))
+	sinceMS = min(sinceMS-createdSlackMS, s.tracker.salesFrom(symbol))
 	symbol.spot.unlisted.others = nil
 	for i := range slices.Backward(rows) { // an order's newest rows first
 		o := &rows[i]
-		unnamed := o.ClientOrderID == "" && (s.book.idsLeftOut || s.book.repeatsRefused(o))
+		unnamed := o.ClientOrderID == "" && (s.tracker.idsLeftOut || s.tracker.repeatsRefused(o))
 		seen := slices.ContainsFunc(symbol.spot.unlisted.others, func(other exchange.Order) bool { return other.ID == o.ID })
 		purchase := o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS
-		if purchase && !unnamed && !seen && !s.book.claimed(o) && !s.book.unclaimedRows().lost(o) {
+		if purchase && !unnamed && !seen && !s.tracker.claimed(o) && !s.tracker.unclaimedRows().lost(o) {
 			symbol.spot.unlisted.others = append(symbol.spot.unlisted.others, *o)
 			sum += o.Filled
 		}
@@ -189,15 +189,15 @@ func (t *tracked) boughtSince(p *account.Placement, before priorBalance) bool {
 
 // paidBefore returns the live purchases of other assets whose money is gone and whose coins have come according to the wallet, although no list has
 // shown them: they cost nothing any more.
-func (b *Book) paidBefore(p *account.Placement) (paid []*account.Placement) {
-	for q := range b.Live() {
-		order, before, on := q.Order(), b.delivery(q).before, b.Symbol(q.Symbol())
-		if order.Side != exchange.Buy || before.atMS == 0 || on.rules == nil || b.sharesAsset(on, p.Symbol()) || !b.readAfter(b.arrivedMS(q)) {
+func (t *Tracker) paidBefore(p *account.Placement) (paid []*account.Placement) {
+	for q := range t.Live() {
+		order, before, on := q.Order(), t.delivery(q).before, t.Symbol(q.Symbol())
+		if order.Side != exchange.Buy || before.atMS == 0 || on.rules == nil || t.sharesAsset(on, p.Symbol()) || !t.readAfter(t.arrivedMS(q)) {
 			continue
 		}
-		money := b.Balance(on.rules.Quote)
+		money := t.Balance(on.rules.Quote)
 		cost := before.amount.Sub(money.Free.Add(money.Frozen))
-		if !cost.Less(order.QuoteAmount.MulRate(exchange.RateOne*9/10)) && 10*b.balanceBeyondFills(on) >= 9*on.mayBuy(q) {
+		if !cost.Less(order.QuoteAmount.MulRate(exchange.RateOne*9/10)) && 10*t.balanceBeyondFills(on) >= 9*on.mayBuy(q) {
 			paid = append(paid, q)
 		}
 	}
@@ -216,19 +216,19 @@ type priorBalance struct {
 }
 
 // notePriorBalance records the balance before a spot purchase or sale was sent.
-func (b *Book) notePriorBalance(p *account.Placement) {
+func (t *Tracker) notePriorBalance(p *account.Placement) {
 	order, w := p.Order(), p.Wallet()
 	if order.Market == exchange.Futures {
 		return
 	}
-	b.Symbol(p.Symbol()).spot.noteShown(w)
+	t.Symbol(p.Symbol()).spot.noteShown(w)
 	if before := priorOf(&order, w); before.atMS != 0 {
-		before.paid = b.paidBefore(p)
-		if symbol := b.Symbol(p.Symbol()); order.Market == exchange.Spot && symbol.rules != nil {
-			on := b.inputs(&Desired{}, symbol, p.SentMS())
+		before.paid = t.paidBefore(p)
+		if symbol := t.Symbol(p.Symbol()); order.Market == exchange.Spot && symbol.rules != nil {
+			on := t.inputs(&Desired{}, symbol, p.SentMS())
 			before.frozen = on.spotPosition().frozenUnlisted()
 		}
-		b.notePrior(p.ClientOrderID(), before)
+		t.notePrior(p.ClientOrderID(), before)
 	}
 }
 
@@ -249,7 +249,7 @@ const maxUnfrozenMS = 4_000
 // shows: the sale has ended or was never accepted. A wallet that may be older than the sale proves
 // nothing.
 func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) bool {
-	b, read := s.book, s.fetched
+	b, read := s.tracker, s.fetched
 	frozen := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Frozen)
 	for i := 0; read.SpotOrders.Done() && i < len(read.SpotOrders.Items()); i++ {
 		if o := &read.SpotOrders.Items()[i]; o.Side == exchange.Sell && !s.hasFreed(o) {
@@ -277,41 +277,41 @@ func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) 
 
 // hasFreed reports whether a listed order is known not to hold its asset any more: it has ended, or the exchange has answered its cancel. The list is old.
 func (s unlistedOrders) hasFreed(o *exchange.Order) bool {
-	if _, _, ended := s.book.EndedAs(o.Key(), o.ID); ended {
+	if _, _, ended := s.tracker.EndedAs(o.Key(), o.ID); ended {
 		return true
 	}
-	p := s.book.withOrderID(o.Market, o.ID)
-	return p != nil && s.book.delivery(p).releasedMS != 0
+	p := s.tracker.withOrderID(o.Market, o.ID)
+	return p != nil && s.tracker.delivery(p).releasedMS != 0
 }
 
 // noteFrozenAgain discards the inferred end of a stop for which a later wallet freezes the asset: it freezes enough for every standing sale and for
 // this stop.
 func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
-	if known := s.book.delivery(p); !known.inferred || s.fetched.BeganMS <= known.releasedMS {
+	if known := s.tracker.delivery(p); !known.inferred || s.fetched.BeganMS <= known.releasedMS {
 		return
 	}
-	frozen := symbol.rules.QuantityOf(s.book.Balance(symbol.rules.Base).Frozen)
-	for q := range s.book.Live() {
+	frozen := symbol.rules.QuantityOf(s.tracker.Balance(symbol.rules.Base).Frozen)
+	for q := range s.tracker.Live() {
 		switch {
-		case q.Order().Market != exchange.Spot || q.Order().Side != exchange.Sell || s.book.delivery(q).releasedMS != 0:
+		case q.Order().Market != exchange.Spot || q.Order().Side != exchange.Sell || s.tracker.delivery(q).releasedMS != 0:
 		case q.Symbol() == symbol.Key():
 			frozen -= q.Remaining()
-		case s.book.sharesAsset(symbol, q.Symbol()):
+		case s.tracker.sharesAsset(symbol, q.Symbol()):
 			return // it freezes some of the same asset
 		}
 	}
 	for i := range s.fetched.SpotOrders.Items() {
 		o := &s.fetched.SpotOrders.Items()[i]
 		switch {
-		case o.Side != exchange.Sell || s.book.match(o) != nil || s.hasFreed(o):
+		case o.Side != exchange.Sell || s.tracker.match(o) != nil || s.hasFreed(o):
 		case o.Key() == symbol.Key():
 			frozen -= o.Remaining()
-		case s.book.sharesAsset(symbol, o.Key()):
+		case s.tracker.sharesAsset(symbol, o.Key()):
 			return
 		}
 	}
 	if frozen >= p.Remaining() {
-		s.book.dropInferredEnd(p.ClientOrderID())
+		s.tracker.dropInferredEnd(p.ClientOrderID())
 	}
 }
 
@@ -319,11 +319,11 @@ func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolStat
 // contains the asset again, another party has made a purchase. A wallet that may be older than the last
 // fill proves nothing.
 func (s unlistedOrders) noteWalletShortfall(p *account.Placement, symbol *SymbolState) {
-	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.book.Settle().StalenessMS) {
+	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.tracker.Settle().StalenessMS) {
 		return
 	}
-	if !s.book.stillInWallet(p, symbol, symbol.position) {
-		s.book.noteShownSold(p.ClientOrderID())
+	if !s.tracker.stillInWallet(p, symbol, symbol.position) {
+		s.tracker.noteShownSold(p.ClientOrderID())
 	}
 }
 
@@ -367,15 +367,15 @@ func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
 		symbol.spot.ended = formerPurchase{}
 		return 0
 	case t.again != 0:
-		if t.shownFor.extend(s.fetched); t.shownFor.exceeds(s.book.Settle().StalenessMS) {
+		if t.shownFor.extend(s.fetched); t.shownFor.exceeds(s.tracker.Settle().StalenessMS) {
 			s.quarantine(symbol, "the wallet change matches a second execution of "+t.clientOrderID+", but no list shows it")
 		}
 		return t.again
-	case s.book.omitsIDs() || s.book.unnamedPeer.HasUnnamedPeer() || s.book.boughtSince(nil, t.before):
+	case s.tracker.omitsIDs() || s.tracker.unnamedPeer.HasUnnamedPeer() || s.tracker.boughtSince(nil, t.before):
 		return 0
 	}
 	bought, times := s.walletEvidence().boughtTimes(&t.order, t.before, symbol)
-	switch beyond := min(s.book.balanceBeyondFills(symbol)-others, bought/maxTimes); {
+	switch beyond := min(s.tracker.balanceBeyondFills(symbol)-others, bought/maxTimes); {
 	case times < maxTimes || symbol.tooSmallToTrade(beyond): // the quantity beyond the fills of one execution is a remainder of rounded fees
 		t.shownMS = 0
 	case t.shownMS == 0:

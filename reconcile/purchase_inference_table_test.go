@@ -17,7 +17,7 @@ func TestPurchaseExecutionCount(t *testing.T) {
 	fills := func(market exchange.Market, name string, afterMS int64) func(w *wallet) {
 		return func(w *wallet) {
 			order := exchange.NewOrder{Market: market, Symbol: name, Side: exchange.Sell, Type: exchange.Limit, Quantity: 4,
-				ClientOrderID: w.book.NextClientOrderID("t")}
+				ClientOrderID: w.tracker.NextClientOrderID("t")}
 			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
 				Body: record.Sending{Order: order, Purpose: placement.Exit, DeadlineMS: w.now + 5_000}})
 			w.apply(record.Record{AtMS: w.now + afterMS, ClientOrderID: order.ClientOrderID,
@@ -27,7 +27,7 @@ func TestPurchaseExecutionCount(t *testing.T) {
 	rests := func(market exchange.Market, side exchange.Side) func(w *wallet) {
 		return func(w *wallet) {
 			order := exchange.NewOrder{Market: market, Symbol: "ETH-USDT", Side: side, Type: exchange.Limit, Quantity: 4,
-				ClientOrderID: w.book.NextClientOrderID("t")}
+				ClientOrderID: w.tracker.NextClientOrderID("t")}
 			w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
 				Body: record.Sending{Order: order, Purpose: placement.Order, DeadlineMS: w.now + 5_000}})
 		}
@@ -53,20 +53,20 @@ func TestPurchaseExecutionCount(t *testing.T) {
 			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 10}})
 		}, 2},
 		{"of a limit order the money is frozen before", limit, 0, 80, "800", nil, 1},
-		{"another botd may have bought", byAmount, 0, 80, "800", func(w *wallet) { w.book.Symbol(coin).unknownEnded = elders + "1" }, 1},
+		{"another botd may have bought", byAmount, 0, 80, "800", func(w *wallet) { w.tracker.Symbol(coin).unknownEnded = elders + "1" }, 1},
 		{"something on spot filled since the wallet was read", byAmount, 0, 80, "800", fills(exchange.Spot, "ETH-USDT", 0), 1},
 		{"something on spot filled before", byAmount, 0, 80, "800", fills(exchange.Spot, "ETH-USDT", -1), 2},
 		{"something on futures filled", byAmount, 0, 80, "800", fills(exchange.Futures, "ETH-USDT", 5), 2},
 		{"another purchase is under way", byAmount, 0, 80, "800", rests(exchange.Spot, exchange.Buy), 1},
 		{"a sale is under way", byAmount, 0, 80, "800", rests(exchange.Spot, exchange.Sell), 2},
 		{"a purchase on futures is under way", byAmount, 0, 80, "800", rests(exchange.Futures, exchange.Buy), 2},
-		{"after a start what was paid is not known", byAmount, 0, 80, "800", func(w *wallet) { clear(w.book.deliveries) }, 1},
+		{"after a start what was paid is not known", byAmount, 0, 80, "800", func(w *wallet) { clear(w.tracker.deliveries) }, 1},
 	} {
 		w := explains(t, 10, c.fees)
 		has := func(more exchange.Quantity, money string) *survey {
 			s := w.reads(1_010-c.fees+more, 0)
 			s.fetched.Balances = exchange.FetchedOf(append(s.fetched.Balances.Items(), exchange.Balance{Asset: "USDT", Free: exchange.MustAmount(money)}))
-			w.book.observedAccount.note(s.fetched)
+			w.tracker.observedAccount.note(s.fetched)
 			return s
 		}
 		has(0, "1000")
@@ -75,11 +75,11 @@ func TestPurchaseExecutionCount(t *testing.T) {
 			c.with(w)
 		}
 		w.now += 1_000
-		if have := has(c.more, c.money).walletEvidence().timesPaid(w.book.Placement(sent.ClientOrderID), w.book.Symbol(coin)); have != c.want {
+		if have := has(c.more, c.money).walletEvidence().timesPaid(w.tracker.Placement(sent.ClientOrderID), w.tracker.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
-	b := NewBook(testSettle) // a journal is read before the rules of its symbols are known
+	b := NewTracker(testSettle) // a journal is read before the rules of its symbols are known
 	byAmount.Market, byAmount.Symbol, byAmount.ClientOrderID = exchange.Spot, "BTC-USDT", "bt-1-1"
 	b.Apply(&record.Record{AtMS: 1, Symbol: coin, ClientOrderID: byAmount.ClientOrderID, Body: record.Sending{Order: byAmount, Purpose: placement.Entry}})
 	if b.Placement("bt-1-1") == nil {
@@ -108,8 +108,8 @@ func TestStopsFromBeforeStartProveHolding(t *testing.T) {
 		bootMS := w.now
 		w.now -= c.agoMS
 		w.places(c.purpose, c.orderID, stopOf(7))
-		w.book.bootMS = bootMS
-		if have := w.book.inheritedSince(w.book.Symbol(coin), bootMS-20); have != c.want {
+		w.tracker.bootMS = bootMS
+		if have := w.tracker.inheritedSince(w.tracker.Symbol(coin), bootMS-20); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
@@ -122,7 +122,7 @@ func TestBookedPurchaseIsNoLongerInferred(t *testing.T) {
 		return func(w *wallet) {
 			o := w.places(placement.Order, 9, exchange.NewOrder{Side: side, Type: exchange.Limit, Quantity: 50, Price: 2_500e8})
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: 1}})
-			w.book.Symbol(coin).spot.unlisted.inferred, w.book.Symbol(coin).spot.unlisted.undecided = 8, 15
+			w.tracker.Symbol(coin).spot.unlisted.inferred, w.tracker.Symbol(coin).spot.unlisted.undecided = 8, 15
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: 1 + filled}})
 		}
 	}
@@ -145,7 +145,7 @@ func TestBookedPurchaseIsNoLongerInferred(t *testing.T) {
 		{"a sale of much more: what a wallet shows stays", fills(exchange.Sell, 40), 8, 8},
 	} {
 		w := explains(t, 10, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.unlisted.inferred, symbol.spot.unlisted.undecided = 8, 15
 		c.booked(w)
 		if have := &symbol.spot.unlisted; have.inferred != c.inferred || have.undecided != c.undecided {
@@ -181,11 +181,11 @@ func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
 		w.now += c.filledMS - c.afterMS
 		sale := w.places(placement.Exit, 0, saleOf(10))
 		w.now += c.afterMS
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		s := w.reads(c.baseBalance, 0)
 		symbol.position = symbol.heldOnSpot()
-		s.unlistedOrders().noteWalletShortfall(w.book.Placement(sale.ClientOrderID), symbol)
-		if have := w.book.known(sale.ClientOrderID).shownSold; have != c.want {
+		s.unlistedOrders().noteWalletShortfall(w.tracker.Placement(sale.ClientOrderID), symbol)
+		if have := w.tracker.known(sale.ClientOrderID).shownSold; have != c.want {
 			t.Errorf("%s: want it shown to be sold %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -203,16 +203,16 @@ func TestNotesOfEndedOrdersAreDeleted(t *testing.T) {
 		}
 		o := w.places(purpose, 9, order)
 		id := o.ClientOrderID
-		w.book.NoteHandedOut(id, w.now)
-		w.book.NoteCancel(id, w.now)
-		w.book.NoteCancelRefused(id, w.now)
-		w.book.NoteReleased(id, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-		w.book.noteUnfrozen(id, true)
-		w.book.inferEnded(id, w.now)
-		w.book.noteShownSold(id)
+		w.tracker.NoteHandedOut(id, w.now)
+		w.tracker.NoteCancel(id, w.now)
+		w.tracker.NoteCancelRefused(id, w.now)
+		w.tracker.NoteReleased(id, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
+		w.tracker.noteUnfrozen(id, true)
+		w.tracker.inferEnded(id, w.now)
+		w.tracker.noteShownSold(id)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 9}})
 	}
-	if len(w.book.deliveries) != 0 {
-		t.Errorf("want nothing remembered, have %d", len(w.book.deliveries))
+	if len(w.tracker.deliveries) != 0 {
+		t.Errorf("want nothing remembered, have %d", len(w.tracker.deliveries))
 	}
 }

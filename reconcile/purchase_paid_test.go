@@ -12,7 +12,7 @@ import (
 // hasMoney fetches a wallet with the given free and frozen quantities of the asset and the given money. The
 // history shows nothing.
 func (w *wallet) hasMoney(free, frozen, money string, orders ...exchange.Order) {
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)},
 			{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
@@ -84,7 +84,7 @@ func executedAgainAfterItsEnd(t testing.TB, held, money string, want exchange.Qu
 	bought.Status, bought.Filled, bought.Quantity = exchange.StatusFilled, 10, 10
 	for round := range testSettle.StalenessMS/1_000 + 5 {
 		w.now += 1_000
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 			History: exchange.FetchedOf([]exchange.Order{bought}), HistoryWhole: true,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)},
 				{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
@@ -92,7 +92,7 @@ func executedAgainAfterItsEnd(t testing.TB, held, money string, want exchange.Qu
 			t.Fatalf("want a stop of %d, have %d", want, have)
 		}
 	}
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	if declared := symbol.Quarantine() != ""; symbol.Known() != 10 || declared != (want > 10) {
 		t.Errorf("want 10 known and it declared %t, have %d, %q", want > 10, symbol.Known(), symbol.Quarantine())
 	}
@@ -102,7 +102,7 @@ func executedAgainAfterItsEnd(t testing.TB, held, money string, want exchange.Qu
 	again := bought
 	again.ID = 8
 	w.now += 1_000
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 		History: exchange.FetchedOf([]exchange.Order{bought, again}), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)},
 			{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
@@ -128,17 +128,17 @@ func twoPurchasesOfOneWallet(t testing.TB) {
 		bought := w.places(placement.Entry, 7+id, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
 		bought.Status, bought.Filled, bought.Quantity = exchange.StatusFilled, 10, 10
 		history = append(history, bought)
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 			History: exchange.FetchedOf(history), HistoryWhole: true})...)
 	}
 	for range testSettle.StalenessMS/1_000 + 5 {
 		w.now += 1_000
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 			History: exchange.FetchedOf(history), HistoryWhole: true,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.021")},
 				{Asset: "USDT", Free: exchange.MustAmount("9000")}})})...)
 	}
-	if symbol := w.book.Symbol(coin); symbol.Known() != 20 || symbol.Quarantine() != "" {
+	if symbol := w.tracker.Symbol(coin); symbol.Known() != 20 || symbol.Quarantine() != "" {
 		t.Errorf("want 20 known and nothing declared, have %d, %q", symbol.Known(), symbol.Quarantine())
 	}
 }
@@ -170,12 +170,12 @@ func walletOfBeforeAPurchase(t testing.TB, held, money string, want exchange.Qua
 	w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
 	w.now += 1_000
 	stop.Status, stop.Filled = exchange.StatusFilled, 10
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 		History: exchange.FetchedOf([]exchange.Order{stop}), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)},
 			{Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
-	if have := stopped(derive()); have != want || w.book.Symbol(coin).Known() != 0 {
-		t.Errorf("want a stop of %d and none known, have %d and %d", want, have, w.book.Symbol(coin).Known())
+	if have := stopped(derive()); have != want || w.tracker.Symbol(coin).Known() != 0 {
+		t.Errorf("want a stop of %d and none known, have %d and %d", want, have, w.tracker.Symbol(coin).Known())
 	}
 }
 
@@ -245,13 +245,13 @@ func executedTwiceTogether(t testing.TB, coins, money string, want exchange.Quan
 func withAnotherPurchase(t testing.TB) (w *wallet, derive func() []Intent, reads func(bitcoins, coins, money string)) {
 	w, derive = protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
-	ether := w.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
-	rules := *w.book.Symbol(coin).rules
+	ether := w.tracker.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
+	rules := *w.tracker.Symbol(coin).rules
 	rules.Name, rules.Base = "ETH-USDT", "ETH"
 	ether.rules, ether.last = &rules, 2_500e8
 	reads = func(bitcoins, coins, money string) {
 		w.now += 60_000
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 			History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(bitcoins)},
 				{Asset: "ETH", Free: exchange.MustAmount(coins)}, {Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
@@ -259,9 +259,9 @@ func withAnotherPurchase(t testing.TB) (w *wallet, derive func() []Intent, reads
 	}
 	reads("1", "0", "10000")
 	other := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500),
-		ClientOrderID: w.book.NextClientOrderID("t")}
+		ClientOrderID: w.tracker.NextClientOrderID("t")}
 	w.apply(record.Record{AtMS: w.now, Strategy: "two", Symbol: ether.Key(), ClientOrderID: other.ClientOrderID,
-		Body: record.Sending{Order: other, Purpose: placement.Entry, DeadlineMS: w.now + 5_000, Wallet: w.book.WalletBefore(ether, true)}})
+		Body: record.Sending{Order: other, Purpose: placement.Entry, DeadlineMS: w.now + 5_000, Wallet: w.tracker.WalletBefore(ether, true)}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: other.ClientOrderID, Body: record.Acknowledged{OrderID: 6}})
 	return w, derive, reads
 }
@@ -381,7 +381,7 @@ func paidByPerson(t testing.TB, theirs, want exchange.Quantity) {
 // unread fetches only a wallet: the open list and the history cannot be read.
 func (w *wallet) unread(held, money string) {
 	balances := []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}, {Asset: "USDT", Free: exchange.MustAmount(money)}}
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{coin},
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{coin},
 		Balances: exchange.FetchedOf(balances)})...)
 }
 
@@ -409,16 +409,16 @@ func stopOfBefore(t testing.TB, listed bool) {
 	w.hasMoney("1", "0.02", "9000", stops...)
 	w.now += 1_000
 	w.start()
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 	w.now += 1_000
 	if listed {
 		w.hasMoney("1", "0.02", "9000", stops...)
 	} else {
-		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
+		w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1), Frozen: exchange.MustAmount("0.02")}})})
 	}
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true, Unread: !listed,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Bridge: true, Unread: !listed,
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}, w.now)
 	if have := canceled(intents); len(have) != 0 {
 		t.Errorf("want the stops to stand, have %v canceled", have)
@@ -443,7 +443,7 @@ func ownWithAnother(t testing.TB) {
 	if have := stopped(derive()); have != 10 {
 		t.Errorf("want a stop of the ten that were bought, have %d", have)
 	}
-	if theirs, _ := w.book.PeerPosition(w.book.Symbol(coin)); theirs != 0 {
+	if theirs, _ := w.tracker.PeerPosition(w.tracker.Symbol(coin)); theirs != 0 {
 		t.Errorf("want none of it another's, have %d", theirs)
 	}
 }

@@ -104,7 +104,7 @@ func lostAmongOthers(t testing.TB, free string, bought exchange.Quantity, starts
 		w.sees(free, "0.01", []exchange.Order{theirs}, stop)
 	}
 	if have := len(canceled(derive())) > 0; have != want {
-		t.Errorf("want the stop canceled %t, have %t; %d undecided", want, have, w.book.Symbol(coin).spot.unlisted.undecided)
+		t.Errorf("want the stop canceled %t, have %t; %d undecided", want, have, w.tracker.Symbol(coin).spot.unlisted.undecided)
 	}
 }
 
@@ -125,7 +125,7 @@ func TestShownExcessIsOfLivePurchases(t *testing.T) {
 		{"nothing is live", 9, 1_018, 0, nil, 0, 0},
 	} {
 		w := explains(t, 10, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.unlisted.shown, symbol.spot.unlisted.undecided = c.shown, 100
 		for i, filled := range c.others {
 			symbol.spot.unlisted.others = append(symbol.spot.unlisted.others, exchange.Order{ID: int64(50 + i), Filled: filled})
@@ -180,7 +180,7 @@ func walletWithoutPeer(t testing.TB) {
 		}
 	}
 	w.now += 1_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1"), Frozen: exchange.MustAmount("0.01")}})})
 	if intents := derive(); slices.Contains(purposes(intents), placement.Cancel) {
 		t.Errorf("the wallet shows it again, and the orders cannot be read: want the stop to stand, have %+v", intents)
@@ -201,7 +201,7 @@ func frozenLess(t testing.TB) {
 	w.shows("1", "0.01", stop)
 	w.now += 1_000
 	row := exchange.UnreadableRow{ID: stop.ID, ClientOrderID: stop.ClientOrderID, Symbol: stop.Symbol}
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 		UnreadOrders: []UnreadOrder{{Market: exchange.Spot, Open: true, Row: row}},
 		Balances:     exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.999"), Frozen: exchange.MustAmount("0.005")}})})
 	if intents := derive(); slices.Contains(purposes(intents), placement.Cancel) {

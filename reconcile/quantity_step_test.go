@@ -37,7 +37,7 @@ func stepGrows(t testing.TB, held, target exchange.Quantity, last string, protec
 	d.target(target)
 	d.derive(nil) // the target is priced
 	d.last(last)
-	d.book.Symbol(bitcoin).rules.QuantityTick = 10
+	d.tracker.Symbol(bitcoin).rules.QuantityTick = 10
 	have := summary(d.derive(func(w *Desired) {
 		if protected {
 			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}

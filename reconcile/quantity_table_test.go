@@ -12,7 +12,7 @@ import (
 
 // sellsUnlisted lets an order that the journal does not know, and that has left the list, sell a quantity of the asset.
 func (w *wallet) sellsUnlisted(quantity exchange.Quantity) {
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{90, quantity, w.now})
 }
 
@@ -47,13 +47,13 @@ func TestExplainedSpotHolding(t *testing.T) {
 		if c.unlisted != 0 {
 			w.sellsUnlisted(c.unlisted)
 		}
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.unlisted.inferred = c.inferred
 		if c.with != nil {
 			c.with(w)
 		}
 		d := w.deriving(nil)
-		d.ownPosition = symbol.Known() - symbol.Fees() - w.book.sellsUnknown(symbol)
+		d.ownPosition = symbol.Known() - symbol.Fees() - w.tracker.sellsUnknown(symbol)
 		d.ownPosition = max(0, d.ownPosition)
 		if have := d.spotPosition().explainedByFills(); have != c.explained {
 			t.Errorf("%s: want fills to explain %d, have %d", c.name, c.explained, have)
@@ -71,7 +71,7 @@ func quarantined(why string) func(*wallet) {
 	return func(w *wallet) { w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: why}}) }
 }
 
-func contradicts(w *wallet) { w.book.Symbol(coin).contradicted = "a test" }
+func contradicts(w *wallet) { w.tracker.Symbol(coin).contradicted = "a test" }
 
 // The uncovered part excludes what is being sold, now or as soon as stops have ended. It is in whole steps, and negative if the sales exceed the
 // holding.
@@ -111,7 +111,7 @@ func TestHoldingWithoutSalesOfRound(t *testing.T) {
 		if shrinking.spotStops().shrinkStops(); len(shrinking.shrunk) != 0 != (c.excess > 0) {
 			t.Errorf("%s: want the stop taken off %t, have %d", c.name, c.excess > 0, len(shrinking.shrunk))
 		}
-		w.book.Symbol(coin).contradicted = "a test"
+		w.tracker.Symbol(coin).contradicted = "a test"
 		contradicted := w.deriving(nil)
 		contradicted.intents, contradicted.reserved = c.intents, c.reserved
 		if contradicted.spotStops().shrinkStops(); len(contradicted.shrunk) != 0 {
@@ -125,7 +125,7 @@ func TestRemainderIsInWholeSteps(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[exchange.Quantity]exchange.Quantity{10: 8, 8: 8, 1: 0, 0: 0, -1: -1, -7: -7} {
 		w := explains(t, 20, 0)
-		w.book.Symbol(coin).rules.QuantityTick = 4
+		w.tracker.Symbol(coin).rules.QuantityTick = 4
 		if have := w.deriving(nil).spotStops().withoutExits(left); have != want {
 			t.Errorf("of %d in steps of four: want %d, have %d", left, want, have)
 		}
@@ -140,8 +140,8 @@ func TestUnlistedStopExplainsShortfallFirst(t *testing.T) {
 		ended, unlisted := w.places(placement.StopLoss, 21, stopOf(4)), w.places(placement.StopLoss, 22, stopOf(6))
 		w.now += 60_000
 		w.reads(1_020-missing, 0)
-		w.book.listed[exchange.Spot] = openList{beganMS: w.now}
-		w.book.noteUnfrozen(ended.ClientOrderID, true)
+		w.tracker.listed[exchange.Spot] = openList{beganMS: w.now}
+		w.tracker.noteUnfrozen(ended.ClientOrderID, true)
 		if have := w.deriving(nil).spotPosition().selling(func(*account.Placement) bool { return false }); have != want {
 			t.Errorf("%d missing: want %s and %s to sell %d, have %d", missing, ended.ClientOrderID, unlisted.ClientOrderID, want, have)
 		}
@@ -179,8 +179,8 @@ func TestStopSellCapacity(t *testing.T) {
 			orders = orders[:1]
 		}
 		w.reads(1_000+c.baseBalance, 0, orders...)
-		w.book.listed[exchange.Spot] = openList{orders: orders, beganMS: w.now}
-		symbol := w.book.Symbol(coin)
+		w.tracker.listed[exchange.Spot] = openList{orders: orders, beganMS: w.now}
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.unlisted.inferred = c.inferred
 		if c.with != nil {
 			c.with(w)
@@ -234,7 +234,7 @@ func TestRoomForRestingExits(t *testing.T) {
 		}
 		if c.foreign != nil {
 			c.foreign.Market, c.foreign.Symbol, c.foreign.Status = exchange.Futures, bitcoin.Name, exchange.StatusOpen
-			d.book.Symbol(bitcoin).foreign = append(d.book.Symbol(bitcoin).foreign, *c.foreign)
+			d.tracker.Symbol(bitcoin).foreign = append(d.tracker.Symbol(bitcoin).foreign, *c.foreign)
 		}
 		one := d.deriving(nil)
 		one.intents = c.intents

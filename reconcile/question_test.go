@@ -57,7 +57,7 @@ func TestOpeningWaits(t *testing.T) {
 				opening = d.places(placement.Order, buys)
 			}
 			want := c.older && older || c.younger && !older
-			if have := d.book.BlocksOpening(opening, bitcoin); have != want {
+			if have := d.tracker.BlocksOpening(opening, bitcoin); have != want {
 				t.Errorf("%s, older %t: want it waited for %t, have %t", c.name, older, want, have)
 			}
 		}
@@ -86,17 +86,17 @@ func TestUncertainOpeningIsOverdueAndNeedsHistory(t *testing.T) {
 		{"one of another symbol", ethers, placement.Entry, true, 101, 0, false, false},
 	} {
 		d := newDesk(t)
-		d.book.Symbol(bitcoin).position = c.position
+		d.tracker.Symbol(bitcoin).position = c.position
 		id := d.places(c.purpose, c.order)
 		if c.unknown {
 			d.unknown(id)
 		}
-		p := d.book.Placement(id)
+		p := d.tracker.Placement(id)
 		now := p.Fence(testSettle) + c.afterFenceMS
-		if have := d.book.Overdue(bitcoin, now, 100); (have == p) != c.overdue || have != p && have != nil {
+		if have := d.tracker.Overdue(bitcoin, now, 100); (have == p) != c.overdue || have != p && have != nil {
 			t.Errorf("%s: want overdue %t, have %v", c.name, c.overdue, have)
 		}
-		if have := d.book.OpeningNeedingHistory(d.book.Symbol(bitcoin), now); (have == p) != c.asks || have != p && have != nil {
+		if have := d.tracker.OpeningNeedingHistory(d.tracker.Symbol(bitcoin), now); (have == p) != c.asks || have != p && have != nil {
 			t.Errorf("%s: want history asked for %t, have %v", c.name, c.asks, have)
 		}
 	}
@@ -113,30 +113,30 @@ func TestExitIsOutdatedOnceTargetCoversPosition(t *testing.T) {
 		{0, 20, false}} {
 		d := holds(t, c.held)
 		d.target(c.target)
-		desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin)}
-		if have := d.book.ExitOutdated(desired); have != c.want {
+		desired := &Desired{Strategy: d.tracker.Strategy("one"), Symbol: d.tracker.Symbol(bitcoin)}
+		if have := d.tracker.ExitOutdated(desired); have != c.want {
 			t.Errorf("%d held, a target of %d: want outdated %t, have %t", c.held, c.target, c.want, have)
 		}
 	}
 	d := holds(t, 20)
 	d.want(share)
-	desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: d.book.Symbol(bitcoin)}
-	if d.book.ExitOutdated(desired) {
+	desired := &Desired{Strategy: d.tracker.Strategy("one"), Symbol: d.tracker.Symbol(bitcoin)}
+	if d.tracker.ExitOutdated(desired) {
 		t.Error("a share of the equity that has no price yet: want it not outdated")
 	}
 	d.derive(nil)
-	if !d.book.ExitOutdated(desired) {
+	if !d.tracker.ExitOutdated(desired) {
 		t.Error("a share of the equity that is as much as is held: want it outdated")
 	}
-	if d.book.Symbol(bitcoin).rules = nil; d.book.ExitOutdated(desired) {
+	if d.tracker.Symbol(bitcoin).rules = nil; d.tracker.ExitOutdated(desired) {
 		t.Error("want it not outdated where the rules are not known")
 	}
 	for target, want := range map[exchange.Quantity]bool{9: false, 10: true} { // ten were bought, of which fees have taken two
 		w := explains(t, 10, 2)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.position = symbol.heldOnSpot()
 		w.targets(target, nil)
-		if have := w.book.ExitOutdated(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol}); have != want {
+		if have := w.tracker.ExitOutdated(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol}); have != want {
 			t.Errorf("a target of %d, of ten less fees: want it outdated %t, have %t", target, want, have)
 		}
 	}
@@ -185,7 +185,7 @@ func TestClosablePositionAndStopLevel(t *testing.T) {
 		{"a short one without a price", -20, -20, nil, stop, -20, -20, 0, "", false, true},
 	} {
 		d := holds(t, c.known)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		if symbol.position = c.position; c.with != nil {
 			c.with(d)
 		}
@@ -195,8 +195,8 @@ func TestClosablePositionAndStopLevel(t *testing.T) {
 		if c.noLast {
 			symbol.last = 0
 		}
-		desired := &Desired{Strategy: d.book.Strategy("one"), Symbol: symbol, Protection: c.protection}
-		have := fmt.Sprint(d.book.Closable(symbol), d.book.ToClose(symbol), d.book.StopLevel(desired), summary(d.book.ExitOf(desired, d.now)))
+		desired := &Desired{Strategy: d.tracker.Strategy("one"), Symbol: symbol, Protection: c.protection}
+		have := fmt.Sprint(d.tracker.Closable(symbol), d.tracker.ToClose(symbol), d.tracker.StopLevel(desired), summary(d.tracker.ExitOf(desired, d.now)))
 		if want := fmt.Sprint(c.held, c.all, c.level, c.exit); have != want {
 			t.Errorf("%s: want held, all, stop and exit to be\n%s, have\n%s", c.name, want, have)
 		}
@@ -240,7 +240,7 @@ func TestOrdersQueriedByID(t *testing.T) {
 		{"both were", Snapshot{FuturesOrders: exchange.FetchedOf(rows), SpotOrders: none}, "13 21"},
 	} {
 		var have []string
-		for _, p := range d.book.Vanished(&c.snapshot) {
+		for _, p := range d.tracker.Vanished(&c.snapshot) {
 			have = append(have, fmt.Sprint(p.OrderID()))
 		}
 		if strings.Join(have, " ") != c.want {
@@ -287,9 +287,9 @@ func TestUnreadableRowIsHandled(t *testing.T) {
 		s := &Snapshot{BeganMS: d.now, EndedMS: d.now, Before: d.positions(0), Positions: d.positions(0),
 			FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 			UnreadOrders:  []UnreadOrder{{Market: exchange.Futures, Open: c.open, Row: c.row}}}
-		p := d.book.Placement(id)
-		d.book.Observe(s)
-		symbol := d.book.Symbol(bitcoin)
+		p := d.tracker.Placement(id)
+		d.tracker.Observe(s)
+		symbol := d.tracker.Symbol(bitcoin)
 		have := fmt.Sprintf("%s %d %d %t", p.State(), p.Filled(), len(symbol.foreign), slices.Contains(s.Unread, bitcoin))
 		if have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
@@ -302,7 +302,7 @@ func TestUnreadableRowIsHandled(t *testing.T) {
 				symbol.UnreadRow(&exchange.Order{ID: 99}) != nil || symbol.UnreadRow(&exchange.Order{ClientOrderID: "hand"}) != nil {
 				t.Errorf("%s: want it as an order that cannot be read, have %+v", c.name, o)
 			}
-			if held := d.book.ForeignOpening(symbol); held == nil || held.ID != 99 {
+			if held := d.tracker.ForeignOpening(symbol); held == nil || held.ID != 99 {
 				t.Errorf("%s: want openings held back by it, have %v", c.name, held)
 			}
 		}
@@ -338,14 +338,14 @@ func TestAdoptAndIgnoreRecords(t *testing.T) {
 		{"an order of a hand", true, 0, 0, exchange.Order{ID: 9, ClientOrderID: "hand", Side: exchange.Buy}, "adopted 0"},
 	} {
 		d := holds(t, c.known)
-		d.book.instance = "t"
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.instance = "t"
+		symbol := d.tracker.Symbol(bitcoin)
 		if symbol.position = c.position; c.order.ID != 0 {
 			c.order.Market, c.order.Symbol = exchange.Futures, "BTC-USDT"
 			symbol.foreign = []exchange.Order{c.order}
 		}
 		var have []string
-		for _, r := range d.book.Resolve(bitcoin, c.adopt, "one", "a test") {
+		for _, r := range d.tracker.Resolve(bitcoin, c.adopt, "one", "a test") {
 			if r.Symbol != bitcoin {
 				t.Errorf("%s: want it about the symbol, have %+v", c.name, r)
 			}
@@ -396,12 +396,12 @@ func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 	} {
 		d := holds(t, 20) // of position 7, which ends
 		d.now += 60_000
-		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
+		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -20}})
 		d.observe(0, nil)
 		d.now += 60_567
 		id := d.places(placement.Entry, buys)
 		d.unknown(id)
-		p := *d.book.Placement(id)
+		p := *d.tracker.Placement(id)
 		row := own
 		if row.CreatedMS = d.now; c.change != nil {
 			c.change(&row, d.now)
@@ -411,7 +411,7 @@ func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 		var adopted exchange.Quantity
 		for range 8 {
 			d.now += 1_000
-			for _, r := range d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+			for _, r := range d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 				Before:    d.positions(0),
 				Positions: d.positions(0), ClosedOf: []string{"BTC-USDT"}, Closed: []exchange.Position{row}}) {
 				switch body := r.Body.(type) {
@@ -422,7 +422,7 @@ func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 				}
 			}
 		}
-		if ended == nil || ended.State != c.state || ended.Filled != c.filled || adopted != -c.filled || d.book.Symbol(bitcoin).Known() != 0 {
+		if ended == nil || ended.State != c.state || ended.Filled != c.filled || adopted != -c.filled || d.tracker.Symbol(bitcoin).Known() != 0 {
 			t.Errorf("%s: want %s with %d filled, and as much closed, have %+v, %d closed", c.name, c.state, c.filled, ended, -adopted)
 		}
 	}
@@ -462,7 +462,7 @@ func TestResidualIsAttributedToUncertainOrders(t *testing.T) {
 			}
 			id := d.places(purpose, order)
 			d.unknown(id)
-			all = append(all, d.book.Placement(id))
+			all = append(all, d.tracker.Placement(id))
 		}
 		d.now = all[0].Fence(testSettle)
 		for range 20 {
@@ -473,7 +473,7 @@ func TestResidualIsAttributedToUncertainOrders(t *testing.T) {
 		for _, p := range all {
 			have = append(have, fmt.Sprintf("%s %d", p.State(), p.Filled()))
 		}
-		if d.book.Symbol(bitcoin).Quarantine() != "" {
+		if d.tracker.Symbol(bitcoin).Quarantine() != "" {
 			have = []string{"quarantine"}
 		}
 		if strings.Join(have, ", ") != c.want {

@@ -49,7 +49,7 @@ func TestAQuoteNeverOpensAgainstAPosition(t *testing.T) {
 				d.observe(c.held, nil, d.order(id, 12, exchange.StatusOpen, 10, 0))
 			}
 		}
-		d.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{OrdersSet: true, Orders: c.orders}}})
+		d.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{OrdersSet: true, Orders: c.orders}}})
 		if have := summary(d.derive(nil)); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}

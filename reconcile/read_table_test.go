@@ -30,7 +30,7 @@ func TestMovingListInterruptsEqualSnapshots(t *testing.T) {
 		}, false, false, true},
 	} {
 		d := holds(t, 20)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		s := d.shows(symbol, 20)
 		c.change(s.fetched)
 		symbol.equal, symbol.doubled = persistence{sinceMS: 1}, persistence{sinceMS: 1}
@@ -56,7 +56,7 @@ func TestChangedPositionIsMarked(t *testing.T) {
 		{"one unit on the other side by itself", 20, -1, true, true, false},
 	} {
 		d := holds(t, c.held)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.markedAt, symbol.mark, symbol.sinceMS, symbol.positionMS = 1, d.price("51000"), 5, 6
 		s := d.shows(symbol, c.shown)
 		symbol.position = c.held
@@ -91,8 +91,8 @@ func TestPositionChoiceAmongSeveral(t *testing.T) {
 		{"none of another symbol, and none that is over", []exchange.Position{other, row(9, 1), over, other}, 9},
 	} {
 		d := holds(t, 20)
-		d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
-		symbol := d.book.Symbol(bitcoin)
+		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.positionID = 7
 		symbol.selectPosition(c.list)
 		if symbol.positionID != c.want || symbol.entryPrice != exchange.AmountOf(c.want) {
@@ -110,16 +110,16 @@ func TestPositionChoiceAmongSeveral(t *testing.T) {
 func TestFailedReadIsForgottenAfterCompleteRead(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	d.now += 1_000
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(25),
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(25),
 		Unread: []exchange.SymbolKey{bitcoin}})
 	if !symbol.unread || symbol.unexplainedMS != d.now || symbol.position != 25 {
 		t.Errorf("want the 25 of one list noted, have %d, unread %t, unexplained at %d", symbol.position, symbol.unread, symbol.unexplainedMS)
 	}
 	d.now += 1_000
-	if d.observe(20, nil); symbol.unread || !symbol.settled || len(d.book.openPositions) != 1 {
-		t.Errorf("want it read, have unread %t, settled %t, %d positions", symbol.unread, symbol.settled, len(d.book.openPositions))
+	if d.observe(20, nil); symbol.unread || !symbol.settled || len(d.tracker.openPositions) != 1 {
+		t.Errorf("want it read, have unread %t, settled %t, %d positions", symbol.unread, symbol.settled, len(d.tracker.openPositions))
 	}
 }
 
@@ -127,7 +127,7 @@ func TestFailedReadIsForgottenAfterCompleteRead(t *testing.T) {
 func TestDifferenceCountsListedTimeOnly(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
-	symbol, before := d.book.Symbol(bitcoin), exchange.Quantity(0)
+	symbol, before := d.tracker.Symbol(bitcoin), exchange.Quantity(0)
 	for _, c := range []struct {
 		shown, differed exchange.Quantity
 		forMS           int64
@@ -155,15 +155,15 @@ func TestSpotSymbolNeedsWalletAndOpenList(t *testing.T) {
 			if !list {
 				s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
 			}
-			w.book.Symbol(coin).read = true
-			if have := s.fetched.awaitsAnswer(w.book.Symbol(coin)); have != (wallet && list) {
+			w.tracker.Symbol(coin).read = true
+			if have := s.fetched.awaitsAnswer(w.tracker.Symbol(coin)); have != (wallet && list) {
 				t.Errorf("the wallet read %t, the list %t: want it to await answers alone %t, have %t", wallet, list, wallet && list, have)
 			}
 		}
 	}
 	d := newDesk(t)
 	opening := d.places(placement.Order, buys)
-	if d.unknown(opening); d.book.BlocksOpening(opening, bitcoin) {
+	if d.unknown(opening); d.tracker.BlocksOpening(opening, bitcoin) {
 		t.Error("want an opening not to block itself")
 	}
 }
@@ -174,8 +174,8 @@ func TestAcceptedOrderIsVisibleFromItsFence(t *testing.T) {
 	for afterMS, want := range map[int64]bool{-1: true, 0: false} {
 		d := newDesk(t)
 		id := d.rests(placement.Entry, 12, buys)
-		d.now = d.book.Placement(id).Fence(testSettle) + afterMS
-		if have := d.shows(d.book.Symbol(bitcoin), 0).anyUnlisted(bitcoin); have != want {
+		d.now = d.tracker.Placement(id).Fence(testSettle) + afterMS
+		if have := d.shows(d.tracker.Symbol(bitcoin), 0).anyUnlisted(bitcoin); have != want {
 			t.Errorf("%d ms after its fence: want it unlisted %t, have %t", afterMS, want, have)
 		}
 	}
@@ -213,7 +213,7 @@ func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 		d.observe(c.known, nil)
 		id := d.places(c.purpose, c.order)
 		d.unknown(id)
-		p := d.book.Placement(id)
+		p := d.tracker.Placement(id)
 		d.now++
 		var rows []exchange.Order
 		if c.stop {
@@ -234,19 +234,19 @@ func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 			if c.history {
 				s.ClosedOf = []string{"BTC-USDT"}
 			}
-			for _, r := range d.book.Observe(s) {
+			for _, r := range d.tracker.Observe(s) {
 				if body, is := r.Body.(record.Ended); is && r.ClientOrderID == id {
 					evidence = body.Evidence
-					if symbol := d.book.Symbol(bitcoin); symbol.residual != 0 || !symbol.settled || c.shown != 0 && symbol.futuresEvidence.shownID != 7 {
+					if symbol := d.tracker.Symbol(bitcoin); symbol.residual != 0 || !symbol.settled || c.shown != 0 && symbol.futuresEvidence.shownID != 7 {
 						t.Errorf("%s: want it settled at once, have %d left, settled %t", c.name, symbol.residual, symbol.settled)
 					}
 				}
 			}
 		}
 		have := p.State().String()
-		if d.book.Placement(id) == nil {
+		if d.tracker.Placement(id) == nil {
 			have += fmt.Sprintf(" %d", p.Filled())
-		} else if d.book.Symbol(bitcoin).Quarantine() != "" {
+		} else if d.tracker.Symbol(bitcoin).Quarantine() != "" {
 			have = "quarantined"
 		}
 		if have != c.want || strings.Contains(evidence, "several") {
@@ -267,16 +267,16 @@ func TestEvidenceNotesSeveralUncertainOrders(t *testing.T) {
 	for _, order := range []exchange.NewOrder{sells, buys} {
 		id := d.places(placement.Entry, order)
 		d.unknown(id)
-		unknown = append(unknown, d.book.Placement(id))
+		unknown = append(unknown, d.tracker.Placement(id))
 	}
-	s := d.shows(d.book.Symbol(bitcoin), 10)
+	s := d.shows(d.tracker.Symbol(bitcoin), 10)
 	s.fetched.Closed = []exchange.Position{ended(9, func(p *exchange.Position) {
 		p.Side, p.CreatedMS, p.UpdatedMS, p.Quantity = exchange.Short, d.now, d.now, 10
 	})}
-	s.uncertainOrders().attribute(d.book.Symbol(bitcoin), unknown)
-	if unknown[0].State() != placement.Absent || unknown[1].State() != placement.Filled || d.book.Symbol(bitcoin).Known() != 10 {
+	s.uncertainOrders().attribute(d.tracker.Symbol(bitcoin), unknown)
+	if unknown[0].State() != placement.Absent || unknown[1].State() != placement.Filled || d.tracker.Symbol(bitcoin).Known() != 10 {
 		t.Errorf("want the first absent and the second filled, have %s and %s, %d known", unknown[0].State(), unknown[1].State(),
-			d.book.Symbol(bitcoin).Known())
+			d.tracker.Symbol(bitcoin).Known())
 	}
 	if body, is := s.records[1].Body.(record.Ended); !is || !strings.Contains(body.Evidence, "several placements were unknown") {
 		t.Errorf("want it noted that several were unknown, have %+v", s.records[1].Body)
@@ -288,7 +288,7 @@ func TestEmptyPositionStaysConfirmedUntilFill(t *testing.T) {
 	t.Parallel()
 	for known, want := range map[exchange.Quantity]bool{0: true, 1: false} {
 		d := holds(t, known)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		s := d.shows(symbol, 5)
 		symbol.futuresEvidence.zeroed = true
 		if s.positionComparison().seekWitness(symbol); symbol.futuresEvidence.zeroed != want {
@@ -315,7 +315,7 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 			"stop_loss buy stop_market stop 51000 whole: protects the position"},
 	} {
 		d := holds(t, c.known)
-		d.book.Symbol(bitcoin).unknownEnded = elders + "1"
+		d.tracker.Symbol(bitcoin).unknownEnded = elders + "1"
 		d.whole(placement.StopLoss, 12, c.side, c.price)
 		d.now += int64(exchange.Minute1)
 		if have := summary(d.derive(stopAt2)); have != c.want {
@@ -325,7 +325,7 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 	for baseBalance, want := range map[exchange.Quantity]string{0: "cancel 9: there is no position to protect", 1: ""} { // on spot the other botd may own it
 		w := explains(t, 0, 0)
 		w.places(placement.StopLoss, 9, stopOf(1))
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		w.reads(baseBalance, 0)
 		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", baseBalance
 		if baseBalance != 0 {
@@ -369,7 +369,7 @@ func TestStopMayProtectUncertainOpening(t *testing.T) {
 		} else {
 			id = d.resting(12, 5)
 		}
-		if have := d.deriving(nil).mayProtectUnknown(d.book.Placement(id)); have != c.want {
+		if have := d.deriving(nil).mayProtectUnknown(d.tracker.Placement(id)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -425,7 +425,7 @@ func TestRestingOrderShape(t *testing.T) {
 			}
 		}
 	}
-	d := holds(t, 0) // the book stores the place in the plan of each live order
+	d := holds(t, 0) // the tracker stores the place in the plan of each live order
 	var orders []strategy.DesiredOrder
 	for _, key := range []string{"a", "b", "c"} {
 		orders = append(orders, strategy.DesiredOrder{Key: key, Side: exchange.Buy, Price: 40_000e8, Quantity: 5})
@@ -436,7 +436,7 @@ func TestRestingOrderShape(t *testing.T) {
 		all = append(all, d.send(intent))
 		d.acknowledge(all[i], int64(11+i))
 	}
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	for _, id := range []string{"", all[0], all[2], all[1]} {
 		if id != "" {
 			d.ended(id, placement.Canceled, 0)
@@ -457,17 +457,17 @@ func TestRoundConfirmsRefusalsAndNotesFindings(t *testing.T) {
 	theirs := anothers(elders+"2", 50, exchange.Sell, exchange.StopLimit, 10, 4, 1)
 	w.now += 2_000
 	w.shows("1", "0.01", stop, theirs)
-	if len(w.book.Refused()) != 0 {
+	if len(w.tracker.Refused()) != 0 {
 		t.Error("want the refusal confirmed")
 	}
-	if w.book.ReleasedMS(coin) != 0 {
+	if w.tracker.ReleasedMS(coin) != 0 {
 		t.Error("want the stop to hold again, which a list of later shows")
 	}
-	if orders := w.book.Symbol(coin).spot.peer.orders; len(orders) != 1 || orders[0].net != -4 {
+	if orders := w.tracker.Symbol(coin).spot.peer.orders; len(orders) != 1 || orders[0].net != -4 {
 		t.Errorf("want the four that another botd has sold noted, have %+v", orders)
 	}
 	w.now += 1_000
-	if w.shows("1.02", "0.01", stop, theirs); !w.book.Symbol(coin).Suspect() {
+	if w.shows("1.02", "0.01", stop, theirs); !w.tracker.Symbol(coin).Suspect() {
 		t.Error("want it noted that the wallet differs")
 	}
 }
@@ -498,7 +498,7 @@ func TestBoundByTheWallet(t *testing.T) {
 		sale := w.places(placement.Exit, 9, saleOf(3))
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Ended{State: placement.Filled, OrderID: 9, Filled: 3}})
 		w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2, Expected: true}})
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		if symbol.sinceFill = (persistence{}); !c.early {
 			w.now += 60_000
 		}
@@ -523,7 +523,7 @@ func TestAWalletIsOlderThanAFillForL(t *testing.T) {
 		stalenessMS, forMS int64
 		want               bool
 	}{{0, 0, false}, {1, 0, true}, {1, 1, true}, {1, 2, false}, {1_000, 1_000, true}, {1_000, 1_001, false}} {
-		b := NewBook(placement.Settle{StalenessMS: c.stalenessMS})
+		b := NewTracker(placement.Settle{StalenessMS: c.stalenessMS})
 		symbol := b.Track(coin)
 		symbol.sinceFill = persistence{sinceMS: 1, forMS: c.forMS}
 		if have := b.survey(&Snapshot{BeganMS: 1_000_000}).mayPredateFill(symbol); have != c.want {

@@ -7,7 +7,7 @@ import (
 
 // recorder applies the records that a snapshot leads to, each before the next conclusion is drawn.
 type recorder struct {
-	into    *Book
+	into    *Tracker
 	atMS    int64           // end of the snapshot
 	records []record.Record // applied, in order
 }

@@ -24,13 +24,13 @@ func TestReductionOpensNoPositionAfterOpeningEnds(t *testing.T) {
 		"it sells":                    {exchange.Sell, endsLater, 0},
 		"the exchange refuses it": {exchange.Buy, func(d *desk, opening string, exit, _ OrderByID) {
 			d.observe(0, []OrderByID{exit})
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: opening, Body: record.Refused{Code: 2019}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: opening, Body: record.Refused{Code: 2019}})
 			d.observe(0, nil)
 		}, 0},
 		"after a start": {exchange.Buy, func(d *desk, opening string, exit, _ OrderByID) {
 			d.observe(0, []OrderByID{exit})
 			d.ended(opening, placement.Expired, 0)
-			d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 			d.observe(0, nil)
 		}, 0},
 		"it filled in part": {exchange.Buy, func(d *desk, _ string, exit, ended OrderByID) {
@@ -53,7 +53,7 @@ func TestReductionOpensNoPositionAfterOpeningEnds(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
 			reductionDuringOpening(d, c.side, c.ends)
-			if symbol := d.book.Symbol(bitcoin); symbol.Known() != c.known {
+			if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != c.known {
 				t.Errorf("want a position of %d, have %d", c.known, symbol.Known())
 			}
 		})
@@ -93,7 +93,7 @@ func reducesUnexplainedAfterOpening(t testing.TB) { nothingStays(t, fillsAndUnex
 func nothingStays(t testing.TB, ends func(d *desk, opening string, exit, ended OrderByID)) {
 	d := newDesk(t)
 	reductionDuringOpening(d, exchange.Buy, ends)
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 0 {
+	if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != 0 {
 		t.Errorf("want no position, have %d", symbol.Known())
 	}
 }

@@ -112,11 +112,11 @@ func (r *refusals) refusedExit(key exchange.SymbolKey, executed bool) bool {
 }
 
 // beforeSent returns what a read showed before a refused placement was sent: the wallet on spot, the margin in use on futures.
-func (b *Book) beforeSent(p *account.Placement) priorBalance {
+func (t *Tracker) beforeSent(p *account.Placement) priorBalance {
 	if order := p.Order(); order.Market == exchange.Futures {
 		return priorOf(&order, p.Wallet())
 	}
-	return b.delivery(p).before
+	return t.delivery(p).before
 }
 
 // confirmMS is the time for which another spot exit waits for the reads that confirm a refusal.
@@ -135,43 +135,43 @@ func (s *survey) refusalChecks() refusalChecks { return refusalChecks{&s.evidenc
 // openings on their symbols.
 func (s refusalChecks) confirmRefused() {
 	s.noteRefusedStops()
-	s.book.keep(func(r *RefusedOrder) bool {
+	s.tracker.keep(func(r *RefusedOrder) bool {
 		confirmed := s.confirms(r)
 		if confirmed {
 			s.quarantineExecuted(r)
-			s.book.noteConfirmed(r)
+			s.tracker.noteConfirmed(r)
 		}
 		return !confirmed
 	})
-	for _, r := range s.book.Refused() {
-		s.book.Track(r.Symbol).settled = false
+	for _, r := range s.tracker.Refused() {
+		s.tracker.Track(r.Symbol).settled = false
 	}
 }
 
 // confirms reports whether the snapshot began half a second after the refusal, when the exchange has processed the order, would show that the order was
 // executed, and does not show it. An open list that still shows an ended order may also be older than the refused order.
 func (s refusalChecks) confirms(r *RefusedOrder) bool {
-	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !r.omitsOpenOrder(s.fetched, &s.book.tracked)
+	read := s.fetched.Positions.Done() && s.fetched.FuturesOrders.Done() && !r.omitsOpenOrder(s.fetched, &s.tracker.tracked)
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
-	read = read && s.fetched.BeganMS > r.atMS+min(s.book.Settle().StalenessMS, refusedShownMS) &&
+	read = read && s.fetched.BeganMS > r.atMS+min(s.tracker.Settle().StalenessMS, refusedShownMS) &&
 		!slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
 	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !s.releasesMargin(r) &&
-		!r.hasStop(s.book.Symbol(r.Symbol))
+		!r.hasStop(s.tracker.Symbol(r.Symbol))
 }
 
 // releasesMargin reports whether the account uses less margin than the listed positions need, by at least half of what a refused exit on futures would
 // have released: the list is older than the exit. A snapshot without that comparison changes nothing for as long as an older one may be current.
 func (s refusalChecks) releasesMargin(r *RefusedOrder) bool {
-	symbol := s.book.Symbol(r.Symbol)
+	symbol := s.tracker.Symbol(r.Symbol)
 	if r.Symbol.Market != exchange.Futures || r.purpose != placement.Exit {
 		return false
 	}
 	if less, needed := s.margin(); symbol.rules != nil && !needed.IsZero() {
 		part := symbol.rules.Notional(symbol.rules.PriceOf(symbol.entryPrice), r.order.Quantity).Div(int64(max(1, symbol.leverage)))
 		r.released = s.fetched.Account.PositionMargin.Less(needed) && !less.Mul(2).Less(part)
-	} else if s.fetched.BeganMS > s.book.noReadBefore(r.atMS) {
+	} else if s.fetched.BeganMS > s.tracker.noReadBefore(r.atMS) {
 		r.released = false
 	}
 	return r.released
@@ -180,7 +180,7 @@ func (s refusalChecks) releasesMargin(r *RefusedOrder) bool {
 // exceedsFills reports whether the list of positions shows more on the side of a refused opening or exit than fills explain: it was executed, or somebody
 // else traded.
 func (s refusalChecks) exceedsFills(r *RefusedOrder) bool {
-	residual := s.book.Symbol(r.Symbol).residual
+	residual := s.tracker.Symbol(r.Symbol).residual
 	effective := r.Opens() || r.purpose == placement.Exit
 	return effective && r.Symbol.Market == exchange.Futures && residual != 0 && residual.Sign() == int(r.order.Side.Sign())
 }
@@ -210,17 +210,17 @@ func (s refusalChecks) quarantineExecuted(r *RefusedOrder) {
 		return
 	}
 	for _, o := range s.fetched.Orders(r.Symbol.Market).Items() {
-		if o.ClientOrderID == "" && sameParameters(&o, &r.order) && o.CreatedMS >= r.SentMS-createdSlackMS && !s.book.claimed(&o) {
-			s.quarantine(s.book.Track(r.Symbol), executedText(&o))
+		if o.ClientOrderID == "" && sameParameters(&o, &r.order) && o.CreatedMS >= r.SentMS-createdSlackMS && !s.tracker.claimed(&o) {
+			s.quarantine(s.tracker.Track(r.Symbol), executedText(&o))
 			return
 		}
 	}
-	if r.Symbol.Market != exchange.Spot || r.order.Side != exchange.Buy || !s.book.idsLeftOut {
+	if r.Symbol.Market != exchange.Spot || r.order.Side != exchange.Buy || !s.tracker.idsLeftOut {
 		return
 	}
 	for i := range s.fetched.History.Items() {
-		if o := &s.fetched.History.Items()[i]; o.ClientOrderID == "" && o.Filled > 0 && couldBe(o, r.order, r.SentMS) && !s.book.claimed(o) {
-			s.quarantine(s.book.Track(r.Symbol), executedText(o))
+		if o := &s.fetched.History.Items()[i]; o.ClientOrderID == "" && o.Filled > 0 && couldBe(o, r.order, r.SentMS) && !s.tracker.claimed(o) {
+			s.quarantine(s.tracker.Track(r.Symbol), executedText(o))
 			return
 		}
 	}
@@ -236,8 +236,8 @@ func executedText(o *exchange.Order) string {
 
 // noteRefusedStops records, for each symbol, since when it has such a stop.
 func (s refusalChecks) noteRefusedStops() {
-	for symbol := range s.book.Symbols() {
-		switch rests := s.book.stopOfRefused(symbol); {
+	for symbol := range s.tracker.Symbols() {
+		switch rests := s.tracker.stopOfRefused(symbol); {
 		case !rests:
 			symbol.refusedStopMS = 0
 		case symbol.refusedStopMS == 0:

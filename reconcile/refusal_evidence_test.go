@@ -37,7 +37,7 @@ func TestMarginBeforeRefusedOpening(t *testing.T) {
 		id := d.send(Intent{Purpose: purpose, Key: "r", Order: bid})
 		d.now += 1_000
 		d.readsMargin(90, 0)
-		have := d.book.beforeSent(d.book.Placement(id))
+		have := d.tracker.beforeSent(d.tracker.Placement(id))
 		if want := exchange.AmountOf(c.want); !have.amount.Sub(want).IsZero() || (have.atMS != 0) != c.known {
 			t.Errorf("%s: want %v, known %t, have %v at %d", c.name, want, c.known, have.amount, have.atMS)
 		}
@@ -66,14 +66,14 @@ func TestMarginOfRefusedOpeningIsHeld(t *testing.T) {
 		d := newDesk(t)
 		d.readsMargin(0, 0)
 		d.refusedBid(false)
-		r := &d.book.refused[0]
+		r := &d.tracker.refused[0]
 		r.before.amount = exchange.AmountOf(c.before)
 		if c.with != nil {
-			c.with(r, d.book.Symbol(bitcoin))
+			c.with(r, d.tracker.Symbol(bitcoin))
 		}
 		reads := func(uses int64) *survey {
-			s := d.book.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, Account: &exchange.MarginAccount{OrderMargin: exchange.AmountOf(uses)}})
-			d.book.observedAccount.note(s.fetched)
+			s := d.tracker.survey(&Snapshot{BeganMS: d.now, EndedMS: d.now, Account: &exchange.MarginAccount{OrderMargin: exchange.AmountOf(uses)}})
+			d.tracker.observedAccount.note(s.fetched)
 			return s
 		}
 		if have := reads(c.uses).refusalChecks().holdsMargin(r); have != c.want || (r.paid.sinceMS != 0) != c.want {
@@ -102,10 +102,10 @@ func TestMarginContradictsAfterStaleness(t *testing.T) {
 		"on spot it is the wallet's": {coin, testSettle.StalenessMS + 1, false},
 	} {
 		d := newDesk(t)
-		symbol := d.book.Track(c.key)
-		d.book.refused = []RefusedOrder{{Symbol: c.key, purpose: placement.Order,
+		symbol := d.tracker.Track(c.key)
+		d.tracker.refused = []RefusedOrder{{Symbol: c.key, purpose: placement.Order,
 			paid: persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}}}
-		if have := d.book.marginContradicts(symbol, d.book.Settle().StalenessMS); have != c.want {
+		if have := d.tracker.marginContradicts(symbol, d.tracker.Settle().StalenessMS); have != c.want {
 			t.Errorf("%s: want %t, have %t", name, c.want, have)
 		}
 	}
@@ -133,8 +133,8 @@ func TestRefusedPurchasesAreSummedFromTheOldest(t *testing.T) {
 		"an older one of another symbol": {[]RefusedOrder{elsewhere, of(60, 3)}, 3, 60},
 	} {
 		w := holding(t, ForeignHalt)
-		w.book.refused = c.refused
-		bought, sinceMS := w.reads(1_010, 0).unlistedOrders().noteRefusedPurchases(w.book.Symbol(coin))
+		w.tracker.refused = c.refused
+		bought, sinceMS := w.reads(1_010, 0).unlistedOrders().noteRefusedPurchases(w.tracker.Symbol(coin))
 		if bought != c.bought || sinceMS != c.sinceMS {
 			t.Errorf("%s: want %d since %d, have %d since %d", name, c.bought, c.sinceMS, bought, sinceMS)
 		}
@@ -153,11 +153,11 @@ func TestRefusedPurchaseIsPaidByTheWallet(t *testing.T) {
 		"read a moment after it arrived": {func(r *RefusedOrder, nowMS int64) { r.atMS = nowMS - 1 }, 10},
 	} {
 		w, _ := refusedPurchase(t, 0)
-		before := w.book.refused[0]
+		before := w.tracker.refused[0]
 		w.hasMoney("1.01", "0", "9500")
-		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf(w.book.balances)})
+		s := w.tracker.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf(w.tracker.balances)})
 		c.with(&before, w.now)
-		if have := s.walletEvidence().paidThoughRefused(&before, w.book.Symbol(coin)); have != c.want {
+		if have := s.walletEvidence().paidThoughRefused(&before, w.tracker.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}
@@ -184,18 +184,18 @@ func TestRowRepeatsRefusedPurchaseThatWasPaid(t *testing.T) {
 		"not shown, and at a distance": {0, repeatedMS, false, false},
 	} {
 		w := holding(t, ForeignHalt)
-		w.book.refused = []RefusedOrder{{Symbol: coin, SentMS: w.now, order: order, bought: c.bought}}
+		w.tracker.refused = []RefusedOrder{{Symbol: coin, SentMS: w.now, order: order, bought: c.bought}}
 		row := exchange.Order{ID: 70, Market: order.Market, Symbol: order.Symbol, Side: order.Side, Type: order.Type, QuoteAmount: order.QuoteAmount,
 			CreatedMS: w.now + c.offMS}
-		if have := w.book.repeatsRefused(&row); have != c.want {
+		if have := w.tracker.repeatsRefused(&row); have != c.want {
 			t.Errorf("%s: want it repeated: %t, have %t", name, c.want, have)
 		}
-		if have := w.book.paidFor(w.book.Symbol(coin)); have != c.paid {
+		if have := w.tracker.paidFor(w.tracker.Symbol(coin)); have != c.paid {
 			t.Errorf("%s: want it paid: %t, have %t", name, c.paid, have)
 		}
 	}
 	w := holding(t, ForeignHalt)
-	if w.book.Symbol(coin).spot.inherited.quantity = 1; !w.book.paidFor(w.book.Symbol(coin)) {
+	if w.tracker.Symbol(coin).spot.inherited.quantity = 1; !w.tracker.paidFor(w.tracker.Symbol(coin)) {
 		t.Error("want what a wallet showed before this start paid for")
 	}
 }
@@ -216,10 +216,10 @@ func TestPurchaseShownByTheWalletKeepsItsRefusal(t *testing.T) {
 		"for longer":                              {10, 10, testSettle.StalenessMS + 1, nil, true, true},
 		"it shows it no longer":                   {10, 0, testSettle.StalenessMS + 1, nil, false, false},
 		"no longer, and a person must check":      {10, 0, 0, func(w *wallet) { w.apply(quarantineOf("a test")) }, true, true},
-		"no longer, and a list may yet show more": {10, 0, 0, func(w *wallet) { w.book.Symbol(coin).refusedMS = w.now }, true, false},
+		"no longer, and a list may yet show more": {10, 0, 0, func(w *wallet) { w.tracker.Symbol(coin).refusedMS = w.now }, true, false},
 	} {
 		w := holding(t, ForeignHalt)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		if symbol.spot.unlisted.inferred = c.inferred; c.with != nil {
 			c.with(w)
 		}
@@ -227,9 +227,9 @@ func TestPurchaseShownByTheWalletKeepsItsRefusal(t *testing.T) {
 		if c.forMS > 0 {
 			paid = persistence{sinceMS: 1, lastMS: w.now, forMS: c.forMS}
 		}
-		w.book.refused = []RefusedOrder{{Symbol: coin, SentMS: w.now, bought: c.bought, paid: paid}}
-		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now})
-		if have := s.refusalChecks().executedUnlisted(&w.book.refused[0]); have != c.want || (symbol.Quarantine() != "") != c.checked {
+		w.tracker.refused = []RefusedOrder{{Symbol: coin, SentMS: w.now, bought: c.bought, paid: paid}}
+		s := w.tracker.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now})
+		if have := s.refusalChecks().executedUnlisted(&w.tracker.refused[0]); have != c.want || (symbol.Quarantine() != "") != c.checked {
 			t.Errorf("%s: want it unlisted: %t, and checked: %t, have %t, %q", name, c.want, c.checked, have, symbol.Quarantine())
 		}
 	}

@@ -23,8 +23,8 @@ func TestRefusedStopThatTheWalletFreezesIsNotPlacedAgain(t *testing.T) {
 		"a person's coins are frozen too":             {"0.998", "0.012", false, nil, 4},
 		"its coins are free again":                    {"1", "0.01", false, func(w *wallet) { w.sees("1.004", "0.006", nil) }, 4},
 		"it has sold, and no history shows it":        {"1", "0.01", false, func(w *wallet) { w.sees("1", "0.006", nil) }, 0},
-		"its price is passed":                         {"1", "0.01", false, func(w *wallet) { w.book.Symbol(coin).last = 48_000e8 }, 0},
-		"it was not frozen, and its price is passed":  {"1.004", "0.006", false, func(w *wallet) { w.book.Symbol(coin).last = 48_000e8 }, 4},
+		"its price is passed":                         {"1", "0.01", false, func(w *wallet) { w.tracker.Symbol(coin).last = 48_000e8 }, 0},
+		"it was not frozen, and its price is passed":  {"1.004", "0.006", false, func(w *wallet) { w.tracker.Symbol(coin).last = 48_000e8 }, 4},
 		"another one of 2 is refused, and not frozen": {"1", "0.01", false, func(w *wallet) { w.refusesStop(2); w.sees("1", "0.01", nil) }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +100,7 @@ func TestExitLeavesCoinsToARefusedStopThatRests(t *testing.T) {
 		w.sees("1", "0.01", nil)
 		w.now += 60_000
 		w.sees("1", "0.01", nil)
-		on := &safeguards{inputs: w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)}
+		on := &safeguards{inputs: w.tracker.inputs(&Desired{}, w.tracker.Symbol(coin), w.now)}
 		on.changes.of = &on.inputs
 		if have := on.saleQuantity().sellable(10); have != want {
 			t.Errorf("a stop of %d: want %d of 10 to be sold, have %d", refused, want, have)

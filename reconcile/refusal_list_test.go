@@ -39,19 +39,19 @@ func refusedWithList(t testing.TB, market exchange.Market, ended, named bool, fi
 	d := newDesk(t)
 	sends := func(market exchange.Market) exchange.NewOrder {
 		order := exchange.NewOrder{Market: market, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: d.price("40000"),
-			ClientOrderID: d.book.NextClientOrderID("t")}
-		d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
+			ClientOrderID: d.tracker.NextClientOrderID("t")}
+		d.tracker.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: placement.Order, DeadlineMS: d.now + 5_000}})
 		return order
 	}
 	earlier := sends(market)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: earlier.ClientOrderID, Body: record.Fill{OrderID: 12, Filled: filled}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: earlier.ClientOrderID, Body: record.Fill{OrderID: 12, Filled: filled}})
 	if ended {
 		d.ended(earlier.ClientOrderID, placement.Canceled, filled)
 	}
 	d.now += 10_000
 	refused := sends(exchange.Futures)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "busy"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "busy"}})
 	d.now += 1_000
 	row := exchange.Order{ID: 12, ClientOrderID: earlier.ClientOrderID, Market: market, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit,
 		Quantity: 10, Filled: shown, Price: earlier.Price, Status: exchange.StatusOpen, CreatedMS: d.now - 10_000}
@@ -65,8 +65,8 @@ func refusedWithList(t testing.TB, market exchange.Market, ended, named bool, fi
 	} else {
 		read.FuturesOrders = exchange.FetchedOf([]exchange.Order{row})
 	}
-	d.book.Observe(&read)
-	if have := len(d.book.Refused()); have != want {
+	d.tracker.Observe(&read)
+	if have := len(d.tracker.Refused()); have != want {
 		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
 	}
 }
@@ -98,7 +98,7 @@ func refusedWithPosition(t testing.TB, shown exchange.Quantity, reduce bool, wan
 	d.refusedBid(reduce)
 	d.now += 1_000
 	d.observe(shown, nil)
-	if have := len(d.book.Refused()); have != want {
+	if have := len(d.tracker.Refused()); have != want {
 		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
 	}
 }
@@ -125,16 +125,16 @@ func TestExecutedRefusedStopIsFoundAsTakeProfit(t *testing.T) {
 func refusedStopRests(t testing.TB, rests exchange.OrderType, want bool) {
 	t.Helper()
 	d := newDesk(t)
-	d.book.foreignPolicy = ForeignIgnore
+	d.tracker.foreignPolicy = ForeignIgnore
 	d.observe(0, nil)
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.StopLimit, Price: d.price("50200"),
 		StopPrice: d.price("50100"), Quantity: 10}
 	id := d.send(Intent{Purpose: placement.Order, Key: "r", Order: order})
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "busy"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "busy"}})
 	d.now += 1_000
 	d.observe(0, nil, exchange.Order{ID: 12, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: rests, Price: order.Price,
 		StopPrice: order.StopPrice, Quantity: 10, Status: exchange.StatusNew, CreatedMS: d.now - 1_000})
-	if have := d.book.Symbol(bitcoin).Quarantine() != ""; have != want {
+	if have := d.tracker.Symbol(bitcoin).Quarantine() != ""; have != want {
 		t.Errorf("want it quarantined %t, have %t", want, have)
 	}
 }

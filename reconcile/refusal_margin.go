@@ -21,8 +21,8 @@ type marginUse struct {
 	sent     *sentRequests
 }
 
-func (b *Book) marginUse() marginUse {
-	return marginUse{&b.tracked, &b.observedAccount, &b.sentRequests}
+func (t *Tracker) marginUse() marginUse {
+	return marginUse{&t.tracked, &t.observedAccount, &t.sentRequests}
 }
 
 // beyond returns the margin that the account uses beyond the needs of the listed positions and the known openings. If possible is set, openings that may
@@ -74,13 +74,13 @@ func (m marginUse) beyond(possible bool) (beyond exchange.Amount, known bool) {
 // If this persists, the symbol is contradicted. It also reports true while the listed positions need that much more than the account uses, because such a
 // list is old. From long before a start nothing is compared, because an exchange may compute the margin from the current price.
 func (s refusalChecks) holdsMargin(r *RefusedOrder) bool {
-	symbol := s.book.Symbol(r.Symbol)
+	symbol := s.tracker.Symbol(r.Symbol)
 	if !r.Opens() || r.Symbol.Market != exchange.Futures || r.before.atMS == 0 || s.fetched.Account == nil || symbol.rules == nil || symbol.leverage == 0 {
 		return false
 	}
-	beyond, known := s.book.marginUse().beyond(false)
-	known = known && s.book.bootMS <= s.book.noReadBefore(r.SentMS)
-	needs := symbol.rules.Notional(s.book.orderPrice(&r.order), r.order.Quantity).Div(int64(symbol.leverage))
+	beyond, known := s.tracker.marginUse().beyond(false)
+	known = known && s.tracker.bootMS <= s.tracker.noReadBefore(r.SentMS)
+	needs := symbol.rules.Notional(s.tracker.orderPrice(&r.order), r.order.Quantity).Div(int64(symbol.leverage))
 	if known && !beyond.Mul(-2).Less(needs) && !r.before.amount.Sub(beyond).Mul(2).Less(needs) {
 		return true
 	}

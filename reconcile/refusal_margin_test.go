@@ -69,7 +69,7 @@ func refusedBeforeMargin(t testing.TB, before, orders, positions int64, with fun
 	}
 	d.refusedBid(reduce)
 	d.readsMargin(orders, positions, list...)
-	if have := len(d.book.Refused()); have != want {
+	if have := len(d.tracker.Refused()); have != want {
 		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
 	}
 }
@@ -102,7 +102,7 @@ func TestMarginOfListedPositionsIsNotThatOfARefusedOpening(t *testing.T) {
 		{"an opening at a leverage that is not known", 80, 0, nil, func(d *desk) []exchange.Order {
 			order := d.person(false)
 			order.Symbol = "ETH-USDT"
-			d.book.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}).leverage = 0
+			d.tracker.Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}).leverage = 0
 			return []exchange.Order{order}
 		}, 0},
 	} {
@@ -123,7 +123,7 @@ func refusedWithListed(t testing.TB, orders, holds int64, positions []exchange.P
 	t.Helper()
 	d := newDesk(t)
 	for _, base := range []string{"ETH", "XRP"} {
-		other, rules := d.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: base + "-USDT"}), *d.book.Symbol(bitcoin).rules
+		other, rules := d.tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: base + "-USDT"}), *d.tracker.Symbol(bitcoin).rules
 		rules.Name, rules.Base = base+"-USDT", base
 		other.rules, other.leverage = &rules, 10
 	}
@@ -135,10 +135,10 @@ func refusedWithListed(t testing.TB, orders, holds int64, positions []exchange.P
 	d.refusedBid(false)
 	d.now += 1_000
 	rows := exchange.FetchedOf(positions)
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: rows, Positions: rows,
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: rows, Positions: rows,
 		Unread:  []exchange.SymbolKey{{Market: exchange.Futures, Name: "XRP-USDT"}},
 		Account: &exchange.MarginAccount{OrderMargin: exchange.AmountOf(orders), PositionMargin: exchange.AmountOf(holds)}})
-	if have := len(d.book.Refused()); have != want {
+	if have := len(d.tracker.Refused()); have != want {
 		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
 	}
 }
@@ -163,9 +163,9 @@ func refusedBeforeStart(t testing.TB, before, after, laterMS int64, want int) {
 	d.refusedBid(false)
 	d.now += laterMS
 	d.restores()
-	d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 	d.readsMargin(after, 0)
-	if have := len(d.book.Refused()); have != want {
+	if have := len(d.tracker.Refused()); have != want {
 		t.Errorf("%d before, %d after a start %d ms later: want %d refusals unconfirmed, have %d", before, after, laterMS, want, have)
 	}
 }
@@ -181,7 +181,7 @@ func marginLasts(t testing.TB) {
 	for name, end := range map[string]func(d *desk){
 		"it ends": func(d *desk) { d.readsMargin(0, 0) },
 		"resolved": func(d *desk) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{}})
 			d.readsMargin(40, 0)
 		},
 	} {
@@ -191,14 +191,14 @@ func marginLasts(t testing.TB) {
 		for spent := int64(0); spent <= testSettle.StalenessMS+2_000; spent += 1_000 {
 			d.readsMargin(40, 0)
 		}
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		if symbol.contradicted != heldMargin || symbol.settled {
 			t.Fatalf("%s: want it contradicted by the margin, and not settled, have %q, %t", name, symbol.contradicted, symbol.settled)
 		}
 		end(d)
 		d.readsMargin(0, 0)
-		if symbol.contradicted != "" || len(d.book.Refused()) != 0 || !symbol.settled {
-			t.Errorf("%s: want that to end, have %q and %d refusals", name, symbol.contradicted, len(d.book.Refused()))
+		if symbol.contradicted != "" || len(d.tracker.Refused()) != 0 || !symbol.settled {
+			t.Errorf("%s: want that to end, have %q and %d refusals", name, symbol.contradicted, len(d.tracker.Refused()))
 		}
 	}
 }
@@ -206,7 +206,7 @@ func marginLasts(t testing.TB) {
 // readsMargin fetches an account with margin in use for orders and positions, an empty list of positions, and an open list.
 func (d *desk) readsMargin(orders, positions int64, list ...exchange.Order) {
 	d.now += 1_000
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: d.positions(0), Positions: d.positions(0),
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: d.positions(0), Positions: d.positions(0),
 		Account: &exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), OrderMargin: exchange.AmountOf(orders),
 			PositionMargin: exchange.AmountOf(positions)}})
 }
@@ -238,5 +238,5 @@ func (d *desk) refusedBid(reduce bool) {
 	}
 	id := d.send(Intent{Purpose: purpose, Key: "r", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Price: d.price("40000"), Quantity: 10, ReduceOnly: reduce}})
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "busy"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "busy"}})
 }

@@ -103,7 +103,7 @@ func paidThoughRefused(t testing.TB, held exchange.Quantity, asset, usd string, 
 	if have := stopped(derive()); have != want {
 		t.Errorf("want a stop of %d, have %d", want, have)
 	}
-	if symbol := w.book.Symbol(coin); want > held && symbol.settled {
+	if symbol := w.tracker.Symbol(coin); want > held && symbol.settled {
 		t.Errorf("want nothing opened beside it, have it settled")
 	}
 }
@@ -133,7 +133,7 @@ func TestPurchaseExecutedAfterItsConfirmationGetsAStop(t *testing.T) {
 func executedAfterConfirmation(t testing.TB, asset, usd string, afterMS int64, want exchange.Quantity) {
 	w, derive := refusedPurchase(t, 0)
 	w.hasMoney("1", "0", "10000")
-	if len(w.book.Refused()) != 0 {
+	if len(w.tracker.Refused()) != 0 {
 		t.Fatal("want the refusal confirmed")
 	}
 	w.now += afterMS - 1_000
@@ -141,7 +141,7 @@ func executedAfterConfirmation(t testing.TB, asset, usd string, afterMS int64, w
 	if have := stopped(derive()); have != want {
 		t.Errorf("want a stop of %d, have %d", want, have)
 	}
-	if doubted := len(w.book.Refused()) == 1; doubted != (want > 0) || want > 0 && w.book.Symbol(coin).settled {
+	if doubted := len(w.tracker.Refused()) == 1; doubted != (want > 0) || want > 0 && w.tracker.Symbol(coin).settled {
 		t.Errorf("want the refusal doubted %t, and nothing opened beside it; have %t", want > 0, doubted)
 	}
 }
@@ -154,7 +154,7 @@ func TestDecidedPurchaseIsNotDoubtedAgain(t *testing.T) {
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{}})
 	w.now += 5_000
 	w.hasMoney("1.01", "0", "9500")
-	if have := stopped(derive()); have != 0 || len(w.book.Refused()) != 0 {
+	if have := stopped(derive()); have != 0 || len(w.tracker.Refused()) != 0 {
 		t.Errorf("want the coins left alone, have a stop of %d", have)
 	}
 }
@@ -176,7 +176,7 @@ func TestRefusedPurchaseIsNotInferredDuringOtherSpending(t *testing.T) {
 			w, _ := refusedPurchase(t, 0)
 			change(w)
 			w.hasMoney("1.01", "0", "9500")
-			if have := w.book.Symbol(coin).spot.unlisted.inferred; have != 0 {
+			if have := w.tracker.Symbol(coin).spot.unlisted.inferred; have != 0 {
 				t.Errorf("want nothing inferred, have %d", have)
 			}
 		})
@@ -192,14 +192,14 @@ func TestExecutedRefusedPurchaseIsQuarantined(t *testing.T) {
 			w, derive := refusedPurchase(t, 10)
 			w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{
 				Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 20}}}})
-			id := w.book.Refused()[0].clientOrderID
+			id := w.tracker.Refused()[0].clientOrderID
 			w.hasMoney("1.02", "0", "9500")
 			stop := w.places(placement.StopLoss, 8, stopOf(20))
 			for range 8 {
 				w.now += 1_000
 				w.hasMoney("1", "0.02", "9500", stop)
 			}
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			if symbol.Quarantine() == "" {
 				t.Fatalf("want it quarantined")
 			}
@@ -209,7 +209,7 @@ func TestExecutedRefusedPurchaseIsQuarantined(t *testing.T) {
 					Quantity: 10, Filled: 10, QuoteAmount: exchange.AmountOf(520), Status: exchange.StatusFilled, CreatedMS: w.now - 9_000}
 				w.sees("1", "0.02", []exchange.Order{row}, stop)
 			case "adopted", "ignored":
-				for _, r := range w.book.Resolve(coin, way == "adopted", "one", "seen") {
+				for _, r := range w.tracker.Resolve(coin, way == "adopted", "one", "seen") {
 					w.apply(r)
 				}
 			}
@@ -221,8 +221,8 @@ func TestExecutedRefusedPurchaseIsQuarantined(t *testing.T) {
 			if have := symbol.Known() - symbol.Fees(); have != held {
 				t.Errorf("want %d known, have %d", held, have)
 			}
-			if pending := way == "waits"; (len(w.book.Refused()) == 1) != pending || (symbol.spot.unlisted.inferred == 10) != pending {
-				t.Errorf("want it undecided: %t; have %d refusals, %d inferred", pending, len(w.book.Refused()), symbol.spot.unlisted.inferred)
+			if pending := way == "waits"; (len(w.tracker.Refused()) == 1) != pending || (symbol.spot.unlisted.inferred == 10) != pending {
+				t.Errorf("want it undecided: %t; have %d refusals, %d inferred", pending, len(w.tracker.Refused()), symbol.spot.unlisted.inferred)
 			}
 			if have := canceled(derive()); (len(have) == 0) != (way != "ignored") {
 				t.Errorf("want its stop taken off only where a person ignores it, have %v canceled", have)
@@ -239,19 +239,19 @@ func TestConfirmedPurchaseIsDoubtedOnce(t *testing.T) {
 		want       exchange.Quantity
 	}{520: {"1.01", "9500", 10}, 52: {"1.001", "9950", 1}} {
 		w, derive := refusedPurchase(t, 0)
-		w.book.refused[0].order.QuoteAmount = exchange.AmountOf(amount)
+		w.tracker.refused[0].order.QuoteAmount = exchange.AmountOf(amount)
 		for range 2 {
 			w.hasMoney("1", "0", "10000")
 			w.now += 1_000
 		}
-		if have := len(w.book.Refused()); have != 0 {
+		if have := len(w.tracker.Refused()); have != 0 {
 			t.Fatalf("for %d: want the refusal confirmed, have %d", amount, have)
 		}
 		for range 2 {
 			w.hasMoney(c.asset, "0", c.usd)
 			w.now += 1_000
 		}
-		if have := len(w.book.Refused()); have != 1 || stopped(derive()) != c.want {
+		if have := len(w.tracker.Refused()); have != 1 || stopped(derive()) != c.want {
 			t.Errorf("for %d: want one refusal doubted, and a stop of %d, have %d and %d", amount, c.want, have, stopped(derive()))
 		}
 	}
@@ -264,11 +264,11 @@ func TestConfirmedPurchaseIsOfItsSymbol(t *testing.T) {
 	other := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}
 	tracks := func(t testing.TB) (w *wallet, reads func(asset, usd string)) {
 		w, _ = refusedPurchase(t, 0)
-		rules := *w.book.Symbol(coin).rules
+		rules := *w.tracker.Symbol(coin).rules
 		rules.Name, rules.Quote = other.Name, "EUR"
-		w.book.Track(other).rules, w.book.Track(other).last = &rules, 50_000e8
+		w.tracker.Track(other).rules, w.tracker.Track(other).last = &rules, 50_000e8
 		return w, func(asset, usd string) {
-			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+			w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 				History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true, Balances: exchange.FetchedOf([]exchange.Balance{
 					{Asset: "BTC", Free: exchange.MustAmount(asset)}, {Asset: "USDT", Free: exchange.MustAmount(usd)},
 					{Asset: "EUR", Free: exchange.AmountOf(10_000)}})})
@@ -276,17 +276,17 @@ func TestConfirmedPurchaseIsOfItsSymbol(t *testing.T) {
 		}
 	}
 	w, reads := tracks(t)
-	w.book.refused[0].Symbol, w.book.refused[0].order.Symbol = other, other.Name
+	w.tracker.refused[0].Symbol, w.tracker.refused[0].order.Symbol = other, other.Name
 	reads("1", "10000")
 	reads("1.01", "9500")
-	if have := len(w.book.Refused()); have != 0 {
+	if have := len(w.tracker.Refused()); have != 0 {
 		t.Errorf("a person has bought for USDT: want no purchase for EUR doubted, have %d", have)
 	}
 	w, reads = tracks(t)
 	reads("1", "10000")
 	w.apply(record.Record{AtMS: w.now, Symbol: other, Body: record.Adopted{}})
 	reads("1.01", "9500")
-	if have := len(w.book.Refused()); have != 1 {
+	if have := len(w.tracker.Refused()); have != 1 {
 		t.Errorf("a person has decided about BTC-EUR: want the purchase for USDT doubted, have %d", have)
 	}
 }

@@ -25,7 +25,7 @@ func TestRestingStopOfRefusedOpeningOutweighsEmptyList(t *testing.T) {
 		{"positions/history shows an end since", false, nil, 1_005_000, false},
 		{"it shows an earlier end", false, nil, 900_000, true},
 		{"a person has decided", false, func(d *desk) {
-			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{}})
 		}, 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func stoppedRefusal(t testing.TB, checkpoint bool, change func(d *desk), closedM
 	t.Helper()
 	d := newDesk(t)
 	for _, quantity := range []exchange.Quantity{5, -5} { // something was booked a moment before
-		d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: quantity}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: quantity}})
 	}
 	d.refusedBid(false)
 	d.now += 1_000
@@ -49,7 +49,7 @@ func stoppedRefusal(t testing.TB, checkpoint bool, change func(d *desk), closedM
 		d.restores()
 	}
 	d.now += 1_000
-	d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 	if change != nil {
 		change(d)
 	}
@@ -61,8 +61,8 @@ func stoppedRefusal(t testing.TB, checkpoint bool, change func(d *desk), closedM
 		if closedMS != 0 {
 			seen.Closed = []exchange.Position{ended(7, func(p *exchange.Position) { p.UpdatedMS = closedMS })}
 		}
-		d.book.Observe(seen)
-		if have := len(d.book.Refused()) == 1; have != want {
+		d.tracker.Observe(seen)
+		if have := len(d.tracker.Refused()) == 1; have != want {
 			t.Fatalf("want the refusal unconfirmed %t, have %t", want, have)
 		}
 		have := purposes(d.derive(nil))
@@ -70,7 +70,7 @@ func stoppedRefusal(t testing.TB, checkpoint bool, change func(d *desk), closedM
 			t.Fatalf("want the stop to stay and nothing opened %t, have %v", want, have)
 		}
 	}
-	if have := d.book.Symbol(bitcoin).contradicted == vanishedUnexplained; have != want {
+	if have := d.tracker.Symbol(bitcoin).contradicted == vanishedUnexplained; have != want {
 		t.Errorf("want it contradicted %t, have %t", want, have)
 	}
 }
@@ -78,12 +78,12 @@ func stoppedRefusal(t testing.TB, checkpoint bool, change func(d *desk), closedM
 // restores restarts from a checkpoint.
 func (d *desk) restores() {
 	d.t.Helper()
-	saved, before := d.book.Checkpoint("an account"), d.book.Symbol(bitcoin)
+	saved, before := d.tracker.Checkpoint("an account"), d.tracker.Symbol(bitcoin)
 	restored, err := Restore(testSettle, &saved)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	d.book = restored
-	symbol := d.book.Track(bitcoin)
+	d.tracker = restored
+	symbol := d.tracker.Track(bitcoin)
 	symbol.rules, symbol.leverage, symbol.last = before.rules, before.leverage, before.last
 }

@@ -31,9 +31,9 @@ func refusedWithRow(t testing.TB, change func(row *exchange.Order), want exchang
 	t.Helper()
 	w, derive := refusedPurchase(t, 0)
 	row := exchange.Order{ID: 7, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10, Filled: 10,
-		QuoteAmount: exchange.AmountOf(520), Status: exchange.StatusFilled, CreatedMS: w.book.Refused()[0].SentMS}
+		QuoteAmount: exchange.AmountOf(520), Status: exchange.StatusFilled, CreatedMS: w.tracker.Refused()[0].SentMS}
 	change(&row)
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order(nil)),
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order(nil)),
 		History: exchange.FetchedOf([]exchange.Order{row}), HistoryWhole: true,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.01")},
 			{Asset: "USDT", Free: exchange.MustAmount("9500")}})})

@@ -17,10 +17,10 @@ func TestRefusedSaleBoundsFlattenByWallet(t *testing.T) {
 
 func saleAfterARefusedOne(t testing.TB) {
 	w := holding(t, ForeignHalt) // 10, besides 1 BTC of a person
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last = 50_000e8
 	sold := func() (sum exchange.Quantity) {
-		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one").Halted(record.LevelFlatten), Symbol: symbol,
+		intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one").Halted(record.LevelFlatten), Symbol: symbol,
 			Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Collar: exchange.RateOne / 20, Flatten: true}, w.now)
 		for _, intent := range intents {
 			if intent.Purpose == placement.Exit {
@@ -33,7 +33,7 @@ func saleAfterARefusedOne(t testing.TB) {
 		t.Fatalf("want all of it sold, have %d", have)
 	}
 	order := saleOf(10)
-	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Exit, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Code: 2999, Reason: "system busy"}})

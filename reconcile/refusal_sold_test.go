@@ -99,7 +99,7 @@ func soldWhileUnread(t testing.TB, asset, usd string, want exchange.Quantity) {
 // A start keeps what the wallet had shown before the sale, from the records and from a checkpoint, until a list shows the sale or a person decides.
 func TestStartKnowsWhatTheWalletShowedBeforeARefusedSale(t *testing.T) {
 	t.Parallel()
-	records := func(w *wallet) { policy := w.book.foreignPolicy; w.start(); w.book.foreignPolicy = policy }
+	records := func(w *wallet) { policy := w.tracker.foreignPolicy; w.start(); w.tracker.foreignPolicy = policy }
 	for name, c := range map[string]struct {
 		start      func(w *wallet)
 		asset, usd string
@@ -137,9 +137,9 @@ func repeatedAfterRefusal(t testing.TB, start func(w *wallet), asset, usd string
 	if after != nil {
 		after(w)
 	}
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	sold := exchange.Quantity(0)
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one").Halted(record.LevelFlatten), Symbol: symbol,
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one").Halted(record.LevelFlatten), Symbol: symbol,
 		Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, Collar: exchange.RateOne / 20}, w.now)
 	for _, intent := range intents {
 		if intent.Purpose == placement.Exit {
@@ -219,8 +219,8 @@ func TestSalesThatNoOpenListShows(t *testing.T) {
 		w.now += 60_000
 		c.with(w)
 		w.now += 1_000
-		s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now})
-		if have := s.unlistedOrders().possiblySoldUnlisted(w.book.Symbol(coin)); have != c.want {
+		s := w.tracker.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now})
+		if have := s.unlistedOrders().possiblySoldUnlisted(w.tracker.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}
@@ -295,7 +295,7 @@ func TestNewestConfirmedRefusalsAreRemembered(t *testing.T) {
 		w.now += 1_000
 		w.refuses(placement.Exit, saleOf(10))
 		others(c.after)
-		if have := len(w.book.Refused()); have != 0 {
+		if have := len(w.tracker.Refused()); have != 0 {
 			t.Fatalf("%s: want all confirmed, have %d", name, have)
 		}
 		w.now += 1_000

@@ -15,7 +15,7 @@ import (
 // time of the oldest.
 func (s unlistedOrders) noteRefusedPurchases(symbol *SymbolState) (bought exchange.Quantity, sinceMS int64) {
 	s.reopenPaid(symbol)
-	for r := range s.book.refusedOn(symbol.Key()) {
+	for r := range s.tracker.refusedOn(symbol.Key()) {
 		if r.bought == 0 {
 			r.bought = s.walletEvidence().paidThoughRefused(r, symbol)
 		}
@@ -30,7 +30,7 @@ func (s unlistedOrders) noteRefusedPurchases(symbol *SymbolState) (bought exchan
 // predatesRefusal reports whether the snapshot began before the answer to a refused purchase on the symbol: its wallet may already contain what that
 // purchase has bought, which is not a person's.
 func (s walletComparison) predatesRefusal(symbol *SymbolState) bool {
-	for r := range s.book.refusedOn(symbol.Key()) {
+	for r := range s.tracker.refusedOn(symbol.Key()) {
 		if r.order.Side == exchange.Buy && s.fetched.BeganMS <= r.atMS {
 			return true
 		}
@@ -41,12 +41,12 @@ func (s walletComparison) predatesRefusal(symbol *SymbolState) bool {
 // reopenPaid marks confirmed refusals of purchases as unconfirmed again if the wallet shows that their money is gone: the lists that confirmed them
 // were too old, or were read before the exchange executed the order. A list may show such an order until W + D + L after the refusal.
 func (s unlistedOrders) reopenPaid(symbol *SymbolState) {
-	s.book.confirmed = slices.DeleteFunc(s.book.confirmed, func(one RefusedOrder) bool {
-		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.book.noReadBefore(one.atMS) {
+	s.tracker.confirmed = slices.DeleteFunc(s.tracker.confirmed, func(one RefusedOrder) bool {
+		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.tracker.noReadBefore(one.atMS) {
 			return false
 		}
 		if one.bought = s.walletEvidence().paidThoughRefused(&one, symbol); one.bought > 0 {
-			s.book.refused = append(s.book.refused, one)
+			s.tracker.refused = append(s.tracker.refused, one)
 		}
 		return one.bought > 0
 	})
@@ -76,14 +76,14 @@ func (r *refusals) paidFor(symbol *SymbolState) bool {
 // executedUnlisted reports whether a refusal cannot be confirmed because the wallet has shown the purchase. If this persists, it needs manual
 // resolution.
 func (s refusalChecks) executedUnlisted(r *RefusedOrder) bool {
-	symbol := s.book.Symbol(r.Symbol)
+	symbol := s.tracker.Symbol(r.Symbol)
 	switch {
 	case r.bought == 0:
 		return false
 	case symbol.spot.unlisted.inferred == 0:
-		return symbol.Quarantine() != "" || s.book.mayHaveBought(symbol)
+		return symbol.Quarantine() != "" || s.tracker.mayHaveBought(symbol)
 	}
-	if r.paid.extend(s.fetched); r.paid.exceeds(s.book.Settle().StalenessMS) {
+	if r.paid.extend(s.fetched); r.paid.exceeds(s.tracker.Settle().StalenessMS) {
 		s.quarantine(symbol, "the wallet change matches the refused purchase "+r.clientOrderID+", but no list shows a fill")
 	}
 	return true
@@ -110,19 +110,19 @@ func (r *refusals) forgetRefused(of func(*RefusedOrder) bool) {
 
 // noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
 func (s unlistedOrders) noteRefusedSales(symbol *SymbolState) {
-	for r := range s.book.salesOn(symbol.Key()) {
-		if !s.book.readAfter(r.atMS) || s.book.showsEarlier(symbol) {
+	for r := range s.tracker.salesOn(symbol.Key()) {
+		if !s.tracker.readAfter(r.atMS) || s.tracker.showsEarlier(symbol) {
 			continue
 		}
 		if r.sold {
-			r.sold = s.book.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
+			r.sold = s.tracker.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
 			continue
 		}
-		missing := r.before.asset - s.book.baseBalance(symbol)
-		balance, worth := s.book.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, missing)
+		missing := r.before.asset - s.tracker.baseBalance(symbol)
+		balance, worth := s.tracker.Balance(symbol.rules.Quote), symbol.rules.Notional(symbol.last, missing)
 		got := balance.Free.Add(balance.Frozen).Sub(r.before.amount)
 		beyond := missing - s.possiblySoldUnlisted(symbol) // an accepted sale that no list shows explains the missing quantity at least as well
-		r.sold = !symbol.tooSmallToTrade(beyond) && beyond <= r.order.Quantity && !s.book.boughtSince(nil, r.before) &&
+		r.sold = !symbol.tooSmallToTrade(beyond) && beyond <= r.order.Quantity && !s.tracker.boughtSince(nil, r.before) &&
 			!got.Less(worth.MulRate(exchange.RateOne*9/10)) && !worth.Less(got.MulRate(exchange.RateOne*9/10))
 	}
 }
@@ -130,7 +130,7 @@ func (s unlistedOrders) noteRefusedSales(symbol *SymbolState) {
 // possiblySoldUnlisted returns the quantity that live sales of a symbol missing from the open list may have sold.
 func (s unlistedOrders) possiblySoldUnlisted(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
-		if p.Order().Side == exchange.Sell && s.book.delivery(p).releasedMS == 0 && (!p.Seen() || s.book.Unlisted(p)) {
+		if p.Order().Side == exchange.Sell && s.tracker.delivery(p).releasedMS == 0 && (!p.Seen() || s.tracker.Unlisted(p)) {
 			sum += p.Remaining()
 		}
 	}
@@ -170,7 +170,7 @@ const maxFrozenRefusals = 8
 // noteFrozenRefusals records which of a symbol's refused sales rest according to the newest wallet; old reports whether the open list shows orders that
 // have ended. If a sale rested and its quantity is then missing from the wallet, it was executed.
 func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
-	sales := slices.Collect(s.book.salesOn(symbol.Key()))
+	sales := slices.Collect(s.tracker.salesOn(symbol.Key()))
 	slices.SortStableFunc(sales, func(a, b *RefusedOrder) int { return int(a.atMS - b.atMS) })
 	sales = sales[max(0, len(sales)-maxFrozenRefusals):]
 	var resting []*RefusedOrder
@@ -180,7 +180,7 @@ func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
 	for _, r := range sales {
 		before := r.frozen
 		if r.frozen = slices.Contains(resting, r); before && !r.frozen {
-			r.sold = r.sold || s.book.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
+			r.sold = r.sold || s.tracker.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
 		}
 	}
 }

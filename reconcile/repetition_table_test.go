@@ -11,22 +11,22 @@ import (
 
 // deriving prepares the work of a futures round, before anything is derived.
 func (d *desk) deriving(change func(*Desired)) *derivation {
-	return deriving(d.book, d.book.Symbol(bitcoin), d.now, change)
+	return deriving(d.tracker, d.tracker.Symbol(bitcoin), d.now, change)
 }
 
 // deriving is the same on spot, where fills and fees explain the position.
 func (w *wallet) deriving(change func(*Desired)) *derivation {
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.position = symbol.heldOnSpot()
-	return deriving(w.book, symbol, w.now, change)
+	return deriving(w.tracker, symbol, w.now, change)
 }
 
-func deriving(book *Book, symbol *SymbolState, nowMS int64, change func(*Desired)) *derivation {
-	desired := &Desired{Strategy: book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20}
+func deriving(tracker *Tracker, symbol *SymbolState, nowMS int64, change func(*Desired)) *derivation {
+	desired := &Desired{Strategy: tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20}
 	if change != nil {
 		change(desired)
 	}
-	return book.derivation(desired, nowMS)
+	return tracker.derivation(desired, nowMS)
 }
 
 // On futures an order may be repeated if its answer was lost two seconds ago, while there is room for more.
@@ -44,7 +44,7 @@ func TestFuturesOrderMayBeRepeated(t *testing.T) {
 		}
 	}
 	released := func(agoMS int64) func(d *desk, id string) {
-		return func(d *desk, id string) { d.acknowledge(id, 11); d.book.release(id, d.now-agoMS) }
+		return func(d *desk, id string) { d.acknowledge(id, 11); d.tracker.release(id, d.now-agoMS) }
 	}
 	unread := func(w *Desired) { w.Unread = true }
 	called := func(w *Desired) { w.Repeat = true }
@@ -82,7 +82,7 @@ func TestFuturesOrderMayBeRepeated(t *testing.T) {
 		d := holds(t, 20)
 		id := d.places(placement.Exit, c.order)
 		c.with(d, id)
-		if have := d.deriving(c.desired).mayRepeat(d.book.Placement(id)); have != c.want {
+		if have := d.deriving(c.desired).mayRepeat(d.tracker.Placement(id)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -106,10 +106,10 @@ func TestFuturesOrderMayBeRepeated(t *testing.T) {
 		id := d.places(c.purpose, c.order)
 		d.now += 9_000 // the order was queued
 		if c.agoMS >= 0 {
-			d.book.NoteHandedOut(id, d.now)
+			d.tracker.NoteHandedOut(id, d.now)
 			d.now += c.agoMS
 		}
-		if have := d.deriving(nil).mayRepeat(d.book.Placement(id)); have != c.want {
+		if have := d.deriving(nil).mayRepeat(d.tracker.Placement(id)); have != c.want {
 			t.Errorf("handed out, %s: want another beside it %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -118,7 +118,7 @@ func TestFuturesOrderMayBeRepeated(t *testing.T) {
 	lost(d, id, 2_000)
 	v := d.deriving(room(2))
 	v.add(Intent{Purpose: placement.Exit, Order: closes})
-	if v.mayRepeat(d.book.Placement(id)) {
+	if v.mayRepeat(d.tracker.Placement(id)) {
 		t.Error("want what this round sends to take room too")
 	}
 }
@@ -155,7 +155,7 @@ func TestRepetitionDelayOfLostOrder(t *testing.T) {
 			want    int64
 		}{{false, wait[lost]}, {true, flatten[lost]}} {
 			v := d.deriving(func(w *Desired) { w.Flatten = c.flatten })
-			if have := v.repeatAfterMS(d.book.Placement(last)); have != c.want {
+			if have := v.repeatAfterMS(d.tracker.Placement(last)); have != c.want {
 				t.Errorf("%d lost, by the kill switch %t: want %d ms, have %d", lost, c.flatten, c.want, have)
 			}
 		}
@@ -191,12 +191,12 @@ func TestSpotSaleMayBeRepeated(t *testing.T) {
 		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
 		sale := w.places(c.purpose, 0, c.order)
 		w.now += 2_000
-		w.reads(c.baseBalance, 0).unlistedOrders().noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
+		w.reads(c.baseBalance, 0).unlistedOrders().noteUnfrozen(w.tracker.Placement(sale.ClientOrderID), w.tracker.Symbol(coin))
 		d := w.deriving(nil)
-		if have := d.mayRepeat(w.book.Placement(sale.ClientOrderID)); have != c.want {
+		if have := d.mayRepeat(w.tracker.Placement(sale.ClientOrderID)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
-		if have := d.spotStops().leavesUncovered(w.book.Placement(sale.ClientOrderID)); have != c.uncovered {
+		if have := d.spotStops().leavesUncovered(w.tracker.Placement(sale.ClientOrderID)); have != c.uncovered {
 			t.Errorf("%s: want all of it to be protected %t, have %t", c.name, c.uncovered, have)
 		}
 	}
@@ -219,18 +219,18 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Acknowledged{OrderID: 9}})
 			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
 		}, false},
-		{"the wallet freezes it", 0, 2_000, func(w *wallet, sale exchange.Order) { w.book.noteUnfrozen(sale.ClientOrderID, false) }, false},
-		{"the wallet was not read", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.walletRead = false }, false},
-		{"another botd may be placing", 0, 2_000, func(w *wallet, _ exchange.Order) { w.book.Symbol(coin).unknownEnded = elders + "1" }, true},
+		{"the wallet freezes it", 0, 2_000, func(w *wallet, sale exchange.Order) { w.tracker.noteUnfrozen(sale.ClientOrderID, false) }, false},
+		{"the wallet was not read", 0, 2_000, func(w *wallet, _ exchange.Order) { w.tracker.walletRead = false }, false},
+		{"another botd may be placing", 0, 2_000, func(w *wallet, _ exchange.Order) { w.tracker.Symbol(coin).unknownEnded = elders + "1" }, true},
 		{"one has bought as much, and the wallet shows both", 0, 2_000, func(w *wallet, _ exchange.Order) {
-			w.book.Symbol(coin).unknownEnded, w.book.Symbol(coin).spot.peer.orders = elders+"1", []peerOrder{{50, 10, 700}}
+			w.tracker.Symbol(coin).unknownEnded, w.tracker.Symbol(coin).spot.peer.orders = elders+"1", []peerOrder{{50, 10, 700}}
 			w.reads(1_020, 0)
 		}, true},
 		{"one has bought as much, and the wallet shows one of the two", 0, 2_000, func(w *wallet, _ exchange.Order) {
-			w.book.Symbol(coin).unknownEnded, w.book.Symbol(coin).spot.peer.orders = elders+"1", []peerOrder{{50, 10, 700}}
+			w.tracker.Symbol(coin).unknownEnded, w.tracker.Symbol(coin).spot.peer.orders = elders+"1", []peerOrder{{50, 10, 700}}
 		}, false},
 		{"another botd may be placing, and the wallet is older than a sale that is listed", 0, 2_000, func(w *wallet, _ exchange.Order) {
-			w.book.Symbol(coin).unknownEnded = elders + "1"
+			w.tracker.Symbol(coin).unknownEnded = elders + "1"
 			w.reads(1_000, 0, anothers("", 50, exchange.Sell, exchange.Limit, 4, 0, 1))
 		}, false},
 		{"the wallet shows that it was sold", 0, 2_000, func(w *wallet, _ exchange.Order) { w.reads(1_000, 0) }, false},
@@ -252,11 +252,11 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 		w := explains(t, 10, 0)
 		sale := w.places(placement.Exit, c.orderID, saleOf(10))
 		w.now += c.agoMS
-		w.reads(1_010, 0).unlistedOrders().noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
+		w.reads(1_010, 0).unlistedOrders().noteUnfrozen(w.tracker.Placement(sale.ClientOrderID), w.tracker.Symbol(coin))
 		if c.with != nil {
 			c.with(w, sale)
 		}
-		if have := w.deriving(nil).spotStops().leavesUncovered(w.book.Placement(sale.ClientOrderID)); have != c.want {
+		if have := w.deriving(nil).spotStops().leavesUncovered(w.tracker.Placement(sale.ClientOrderID)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -278,8 +278,8 @@ func TestCanceledOrderWithUnreadableEnd(t *testing.T) {
 		{"a list of then shows it", 500, 0, true, nil, false},
 		{"a list of before shows it", 500, -1, true, nil, true},
 		{"it was canceled once more", 500, 500, false, func(d *desk, id string) { d.now += 400; d.canceled(id) }, true},
-		{"it was not canceled", 500, 500, false, func(d *desk, id string) { delete(d.book.deliveries, id) }, false},
-		{"its symbol is read", 500, 500, false, func(d *desk, _ string) { d.book.Symbol(bitcoin).unread = false }, false},
+		{"it was not canceled", 500, 500, false, func(d *desk, id string) { delete(d.tracker.deliveries, id) }, false},
+		{"its symbol is read", 500, 500, false, func(d *desk, _ string) { d.tracker.Symbol(bitcoin).unread = false }, false},
 		{"its fate is unknown", 500, 500, false, (*desk).unknown, false},
 	} {
 		d := holds(t, 20)
@@ -289,12 +289,12 @@ func TestCanceledOrderWithUnreadableEnd(t *testing.T) {
 		if c.shown {
 			list = append(list, exchange.Order{ID: 12})
 		}
-		d.book.readBeganMS, d.book.Symbol(bitcoin).unread = d.now+c.agoMS, true
-		d.book.listed[exchange.Futures] = openList{orders: list, beganMS: d.now + c.list}
+		d.tracker.readBeganMS, d.tracker.Symbol(bitcoin).unread = d.now+c.agoMS, true
+		d.tracker.listed[exchange.Futures] = openList{orders: list, beganMS: d.now + c.list}
 		if c.with != nil {
 			c.with(d, id)
 		}
-		if have := d.book.EndUnread(d.book.Placement(id)); have != c.want {
+		if have := d.tracker.EndUnread(d.tracker.Placement(id)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -305,7 +305,7 @@ func TestUnexplainedPosition(t *testing.T) {
 	t.Parallel()
 	quarantined := func(why string) func(d *desk, symbol *SymbolState) {
 		return func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: why}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: why}})
 		}
 	}
 	zeroed := func(past ...int64) func(d *desk, symbol *SymbolState) {
@@ -323,7 +323,7 @@ func TestUnexplainedPosition(t *testing.T) {
 	unknown := func(purpose placement.Purpose, order exchange.NewOrder) func(d *desk, symbol *SymbolState) {
 		return func(d *desk, _ *SymbolState) { d.unknown(d.places(purpose, order)) }
 	}
-	ignores := func(d *desk, _ *SymbolState) { d.book.foreignPolicy = ForeignIgnore }
+	ignores := func(d *desk, _ *SymbolState) { d.tracker.foreignPolicy = ForeignIgnore }
 	for _, c := range []struct {
 		name     string
 		position exchange.Quantity
@@ -344,7 +344,7 @@ func TestUnexplainedPosition(t *testing.T) {
 		{"a person must look", 20, 0, quarantined("a test"), true},
 		{"others are ignored", 20, 1_001, ignores, false},
 		{"others are ignored, and the journal was lost", 20, 0, both(ignores, func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: reasonLostJournal, Cause: record.JournalLost}})
 		}), true},
 		{"others are ignored, and a person must look", 20, 1_001, both(ignores, quarantined("a test")), false},
 		{"it is new since nothing was held", 20, 0, zeroed(5), true},
@@ -352,13 +352,13 @@ func TestUnexplainedPosition(t *testing.T) {
 		{"it is new, and an opening is unknown", 20, 0, both(zeroed(5), unknown(placement.Entry, buys)), false},
 		{"it is new, and nothing was ever agreed to be held", 20, 0, func(_ *desk, s *SymbolState) { s.residualFor = persistence{} }, false},
 		{"it is new, beside what is known", 20, 0, both(zeroed(5), func(d *desk, _ *SymbolState) {
-			d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 1}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 1}})
 		}), false},
 	} {
 		d := newDesk(t)
-		symbol := d.book.Symbol(bitcoin)
-		d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 5}})
-		d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
+		symbol := d.tracker.Symbol(bitcoin)
+		d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 5}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: -5}})
 		d.now += c.agoMS
 		d.shows(symbol, c.position)
 		symbol.residualFor = persistence{sinceMS: 1, lastMS: d.now}
@@ -394,9 +394,9 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 		{"one of unknown fate", (*desk).unknown, nil, false},
 		{"one whose end cannot be read", func(d *desk, id string) {
 			d.canceled(id)
-			d.book.readBeganMS, d.book.Symbol(bitcoin).unread = d.now+500, true
+			d.tracker.readBeganMS, d.tracker.Symbol(bitcoin).unread = d.now+500, true
 		}, nil, false},
-		{"one that cannot be canceled", func(d *desk, _ string) { d.book.Symbol(bitcoin).rules.Cancelable = false }, nil, false},
+		{"one that cannot be canceled", func(d *desk, _ string) { d.tracker.Symbol(bitcoin).rules.Cancelable = false }, nil, false},
 		{"the kill switch has not canceled it", nil, flatten, true},
 		{"the kill switch has waited", canceled(2_000), flatten, false},
 		{"the kill switch has waited a moment", canceled(1_999), flatten, true},
@@ -407,7 +407,7 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 		if c.with != nil {
 			c.with(d, id)
 		}
-		if have := d.deriving(c.desired).positionExit().blocksExit(d.book.Placement(id)); have != c.want {
+		if have := d.deriving(c.desired).positionExit().blocksExit(d.tracker.Placement(id)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -415,9 +415,9 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		if agoMS >= 0 {
-			w.book.release(stop.ClientOrderID, w.now-agoMS)
+			w.tracker.release(stop.ClientOrderID, w.now-agoMS)
 		}
-		if have := w.deriving(nil).positionExit().blocksExit(w.book.Placement(stop.ClientOrderID)); have != want {
+		if have := w.deriving(nil).positionExit().blocksExit(w.tracker.Placement(stop.ClientOrderID)); have != want {
 			t.Errorf("on spot, its cancel answered %d ms ago: want %t, have %t", agoMS, want, have)
 		}
 	}
@@ -456,13 +456,13 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		if have := d.saleEvidence().saleRefused(); have != c.repeatedLess {
 			t.Errorf("%s: want it bounded by the wallet %t, have %t", c.name, c.repeatedLess, have)
 		}
-		other := w.book.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
+		other := w.tracker.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
 		if d.symbol = other; d.saleEvidence().mayHaveSold() || d.saleEvidence().saleRefused() {
 			t.Errorf("%s: want another symbol's exit to wait for nothing", c.name)
 		}
 	}
 	d := holds(t, 20)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, closes), Symbol: bitcoin, Body: record.Refused{Code: 7, Reason: "no"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, closes), Symbol: bitcoin, Body: record.Refused{Code: 7, Reason: "no"}})
 	if v := d.deriving(nil); v.saleEvidence().mayHaveSold() || v.saleEvidence().saleRefused() {
 		t.Error("want futures to wait for nothing: the exchange bounds what reduces")
 	}
@@ -473,7 +473,7 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 	}{{2_999, false, true}, {3_000, false, false}, {2_999, true, false}} {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
-		w.book.NoteCancelRefused(stop.ClientOrderID, w.now)
+		w.tracker.NoteCancelRefused(stop.ClientOrderID, w.now)
 		w.now += c.agoMS
 		if have := w.deriving(func(w *Desired) { w.Flatten = c.flatten }).saleEvidence().cancelJustRefused(); have != c.want {
 			t.Errorf("%d ms after a cancel was refused, by the kill switch %t: want it to wait %t, have %t", c.agoMS, c.flatten, c.want, have)
@@ -499,13 +499,13 @@ func TestRefusedCancelOfSpotStopIsNoted(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		order := w.places(c.purpose, 9, c.order)
-		w.book.NoteCancelRefused(order.ClientOrderID, w.now)
-		w.book.NoteCancelRefused("nobody's", w.now+1)
-		if have := w.book.Symbol(coin).spot.cancelRefusedMS; (have == w.now) != c.want || have != w.now && have != 0 {
+		w.tracker.NoteCancelRefused(order.ClientOrderID, w.now)
+		w.tracker.NoteCancelRefused("nobody's", w.now+1)
+		if have := w.tracker.Symbol(coin).spot.cancelRefusedMS; (have == w.now) != c.want || have != w.now && have != 0 {
 			t.Errorf("%s: want %t, have %d", c.name, c.want, have)
 		}
-		if w.book.known(order.ClientOrderID).unableMS != w.now || len(w.book.deliveries) != 1 {
-			t.Errorf("%s: want its refusal noted, have %v", c.name, w.book.known(order.ClientOrderID))
+		if w.tracker.known(order.ClientOrderID).unableMS != w.now || len(w.tracker.deliveries) != 1 {
+			t.Errorf("%s: want its refusal noted, have %v", c.name, w.tracker.known(order.ClientOrderID))
 		}
 	}
 }
@@ -537,47 +537,47 @@ func TestSpotSaleBound(t *testing.T) {
 		{"a purchase", 10, func(w *wallet) { w.buysUnder(9, 3) }, nil, 10},
 		{"a sale of the same asset against another", 10, func(w *wallet) {
 			w.sendsElsewhere(exchange.Sell)
-			rules := *w.book.Symbol(coin).rules
+			rules := *w.tracker.Symbol(coin).rules
 			rules.Name = "BTC-EUR"
-			w.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}).rules = &rules
+			w.tracker.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}).rules = &rules
 		}, nil, 0},
 		{"a sale of another asset", 10, func(w *wallet) {
 			w.sendsElsewhere(exchange.Sell)
-			rules := *w.book.Symbol(coin).rules
+			rules := *w.tracker.Symbol(coin).rules
 			rules.Name, rules.Base = "BTC-EUR", "ETH"
-			w.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}).rules = &rules
+			w.tracker.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}).rules = &rules
 		}, nil, 10},
 		{"a sale of what is not known", 10, func(w *wallet) { w.sendsElsewhere(exchange.Sell) }, nil, 10},
 		{"a sale of this round", 10, nil, sells(placement.Exit, 3), 7},
 		{"a purchase of this round", 10, nil, sells(placement.Entry, 3), 10},
 		{"a cancel of this round", 10, nil, sells(placement.Cancel, 3), 10},
 		{"the asset of a canceled stop", 4, func(w *wallet) {
-			w.book.noteFreed(w.book.Placement(w.places(placement.StopLoss, 9, stopOf(6)).ClientOrderID), w.now)
+			w.tracker.noteFreed(w.tracker.Placement(w.places(placement.StopLoss, 9, stopOf(6)).ClientOrderID), w.now)
 		},
 			nil, 4},
-		{"where the wallet was not read, what fills explain", 4, nil, func(w *wallet, _ *derivation) { w.book.walletRead = false }, 10},
+		{"where the wallet was not read, what fills explain", 4, nil, func(w *wallet, _ *derivation) { w.tracker.walletRead = false }, 10},
 		{"less what sells", 4, func(w *wallet) { w.places(placement.Exit, 9, saleOf(3)); w.buysUnder(10, 3) },
-			func(w *wallet, _ *derivation) { w.book.walletRead = false }, 7},
+			func(w *wallet, _ *derivation) { w.tracker.walletRead = false }, 7},
 		{"less what this round sells", 4, nil, func(w *wallet, d *derivation) {
-			w.book.walletRead = false
+			w.tracker.walletRead = false
 			sells(placement.Exit, 3)(w, d)
 			sells(placement.Entry, 2)(w, d)
 			sells(placement.Cancel, 1)(w, d)
 		}, 7},
 		{"not less than a wallet of before has free", 8, func(w *wallet) { w.places(placement.StopLoss, 9, stopOf(6)) },
 			func(w *wallet, _ *derivation) {
-				w.book.walletRead = false
-				for p := range w.book.Live() {
+				w.tracker.walletRead = false
+				for p := range w.tracker.Live() {
 					w.apply(record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Fill{OrderID: p.OrderID()}}) // a list shows it
 				}
 			}, 8},
 		{"and no sale of another symbol", 4, func(w *wallet) { w.sendsElsewhere(exchange.Sell) },
-			func(w *wallet, _ *derivation) { w.book.walletRead = false }, 10},
+			func(w *wallet, _ *derivation) { w.tracker.walletRead = false }, 10},
 		{"nor one that may be repeated", 4, func(w *wallet) {
 			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 0}})
 			w.places(placement.StopLoss, 0, stopOf(6))
 			w.now += 2_000
-		}, func(w *wallet, _ *derivation) { w.book.walletRead = false }, 10},
+		}, func(w *wallet, _ *derivation) { w.tracker.walletRead = false }, 10},
 	} {
 		w := explains(t, 10, 0)
 		if c.sends != nil {
@@ -640,7 +640,7 @@ func TestSpotExitRestsBehindPrice(t *testing.T) {
 	}
 	d := holds(t, 20)
 	id := d.rests(placement.Exit, 12, offers)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 12}})
 	d.now += 2_000
 	if v := d.deriving(nil); v.positionExit().cancelPassedExits(v.targetOrders) {
 		t.Error("want none on futures, where an exit is at market")
@@ -661,7 +661,7 @@ func TestWalletBoundsPosition(t *testing.T) {
 		{"less by an order", 1_008, nil, 8},
 		{"less by less than an order", 1_009, nil, 10},
 		{"none of it", 990, nil, 0},
-		{"the wallet was never read", 1_000, func(w *wallet) { w.book.walletMS = 0 }, 10},
+		{"the wallet was never read", 1_000, func(w *wallet) { w.tracker.walletMS = 0 }, 10},
 	} {
 		w := explains(t, 10, 0)
 		w.reads(c.baseBalance, 0)
@@ -673,7 +673,7 @@ func TestWalletBoundsPosition(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	d.book.walletMS = d.now
+	d.tracker.walletMS = d.now
 	if have := d.deriving(nil).shown(10); have != 10 {
 		t.Errorf("want no wallet to show futures, have %d", have)
 	}
@@ -734,7 +734,7 @@ func TestSpotStopBound(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.now += 100_000
 		w.reads(c.free, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		if c.with != nil {
 			c.with(w, symbol)
 		}
@@ -746,7 +746,7 @@ func TestSpotStopBound(t *testing.T) {
 
 func passedUnexplained(t testing.TB) {
 	d := newDesk(t)
-	d.shows(d.book.Symbol(bitcoin), 20)
+	d.shows(d.tracker.Symbol(bitcoin), 20)
 	d.last("49000")
 	v := d.deriving(func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_500e8}}
@@ -790,14 +790,14 @@ func TestStopOnUnexplainedPosition(t *testing.T) {
 			d.now += 2_000
 		}, "49000"},
 		{"others hold part of it", share, 20, "50000", func(d *desk) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 		}, ""},
 	} {
 		d := newDesk(t)
 		if c.with != nil {
 			c.with(d)
 		}
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		d.shows(symbol, c.position)
 		symbol.last = d.price(c.last)
 		v := d.deriving(func(w *Desired) { w.Protection = c.protection })

@@ -35,7 +35,7 @@ func TestOrderRepeatsAnOpeningWhileItRests(t *testing.T) {
 		"another order has repeated one":         {true, later, none, false, []int64{51}, nil},
 	} {
 		d := newDesk(t)
-		d.book.foreignPolicy = ForeignAdopt
+		d.tracker.foreignPolicy = ForeignAdopt
 		order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 10}
 		row := exchange.Order{ID: 50, Market: exchange.Futures, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type, Price: order.Price, Quantity: 10,
 			CreatedMS: d.now + c.apartMS, Status: exchange.StatusOpen}
@@ -45,9 +45,9 @@ func TestOrderRepeatsAnOpeningWhileItRests(t *testing.T) {
 		if own.ClientOrderID = d.rests(placement.Order, 12, order); !c.shown {
 			own.ClientOrderID = ""
 		}
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		symbol.foreign, symbol.repeated = []exchange.Order{row}, c.before
-		matched := []*account.Placement{nil, slices.Collect(d.book.Live())[0]}
+		matched := []*account.Placement{nil, slices.Collect(d.tracker.Live())[0]}
 		if c.unlisted {
 			matched[1] = nil
 		}
@@ -103,10 +103,10 @@ func TestStopThatAnotherCanceledMayBeSold(t *testing.T) {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
 		}
 		if c.canceled {
-			w.book.NoteCancel(id, w.now)
+			w.tracker.NoteCancel(id, w.now)
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: c.state, OrderID: c.orderID, Filled: c.filled}})
-		have := w.book.Symbol(coin).unlistedSales
+		have := w.tracker.Symbol(coin).unlistedSales
 		if len(c.want) != 0 {
 			c.want[0].seenMS = w.now
 		}
@@ -121,7 +121,7 @@ func TestNewestRepeatedSizesAreRemembered(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[exchange.Quantity]bool{1: false, 2: true, maxRemembered + 1: true} {
 		d := newDesk(t)
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		rowOf := func(id int64, size exchange.Quantity) exchange.Order {
 			return exchange.Order{ID: id, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"),
 				Quantity: size, Status: exchange.StatusOpen, CreatedMS: d.now}

@@ -23,10 +23,10 @@ type resolution struct {
 // Resolve returns the records by which a person ends a symbol's quarantine: adopt books the difference
 // and botd's own orders to the strategy, ignore leaves them to their owner. It also ends uncertain
 // placements. The records are not applied.
-func (b *Book) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []record.Record {
-	r := &resolution{account: &b.tracked, refusals: &b.refusals, wallet: &b.spotWallet, peer: &b.peer, symbol: b.Symbol(key),
+func (t *Tracker) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []record.Record {
+	r := &resolution{account: &t.tracked, refusals: &t.refusals, wallet: &t.spotWallet, peer: &t.peer, symbol: t.Symbol(key),
 		adopt: adopt, strategy: strategy, evidence: "resolved by a person: " + reason}
-	for _, p := range b.unknownOn(key) {
+	for _, p := range t.unknownOn(key) {
 		r.emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: r.evidence}))
 	}
 	r.decideForeign()

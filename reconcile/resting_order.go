@@ -34,7 +34,7 @@ func (d *derivation) restingOrders() restingOrders {
 // desired. If the plan changed an order, it cancels the old one, waits for the confirmation, and places
 // the remainder.
 func (d restingOrders) convergeKeyed(purpose placement.Purpose, desired account.Orders) {
-	overdue := purpose == placement.Order && d.book.Overdue(d.symbol.Key(), d.nowMS, cancelOpeningsAfterMS) != nil
+	overdue := purpose == placement.Order && d.tracker.Overdue(d.symbol.Key(), d.nowMS, cancelOpeningsAfterMS) != nil
 	keys := desired.Keys()
 	slots := d.slots(&keys, purpose, desired.Len())
 	for n, p := range d.keyedOrders {
@@ -74,12 +74,12 @@ type slot struct {
 
 // slots returns the slots of a plan's orders, with their fills.
 func (d restingOrders) slots(keys *account.Keys, purpose placement.Purpose, count int) []slot {
-	slots := slices.Grow(d.book.slots[:0], count)[:count]
+	slots := slices.Grow(d.tracker.slots[:0], count)[:count]
 	clear(slots)
 	for i, filled := range d.desired.Strategy.FilledAt(keys, purpose) {
 		slots[i].filled = filled
 	}
-	d.book.slots = slots
+	d.tracker.slots = slots
 	return slots
 }
 

@@ -43,15 +43,15 @@ func soldBeforeStart(t testing.TB, sold exchange.Quantity, earlier bool, wallet 
 	}
 	w.now += 60_000
 	w.start()
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	w.now += 1_000
 	waits := func() bool {
-		on := w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)
+		on := w.tracker.inputs(&Desired{}, w.tracker.Symbol(coin), w.now)
 		return on.saleEvidence().mayHaveSold()
 	}
 	w.sees(wallet, "0", []exchange.Order{row, sale})
-	if have := waits(); have != want || w.book.Symbol(coin).Known() != 10 {
-		t.Errorf("want an exit to wait %t, have %t with %d known", want, have, w.book.Symbol(coin).Known())
+	if have := waits(); have != want || w.tracker.Symbol(coin).Known() != 10 {
+		t.Errorf("want an exit to wait %t, have %t with %d known", want, have, w.tracker.Symbol(coin).Known())
 	}
 	w.now += 500
 	w.sees(wallet, "0", nil) // a later history begins later
@@ -64,7 +64,7 @@ func soldBeforeStart(t testing.TB, sold exchange.Quantity, earlier bool, wallet 
 			t.Error("the wallet shows all of it again: want no exit to wait")
 		}
 	}()
-	flatten := w.book.inputs(&Desired{Flatten: true}, w.book.Symbol(coin), w.now)
+	flatten := w.tracker.inputs(&Desired{Flatten: true}, w.tracker.Symbol(coin), w.now)
 	if flatten.saleEvidence().mayHaveSold() {
 		t.Error("want a person's flatten not to wait")
 	}

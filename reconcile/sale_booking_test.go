@@ -23,7 +23,7 @@ func TestSaleIsBookedAfterItsUncertainPurchase(t *testing.T) {
 		return w, purchase, stop, func(whole bool, history ...exchange.Order) {
 			t.Helper()
 			w.now += 1_000
-			w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+			w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 				History: exchange.FetchedOf(history), HistoryWhole: whole, Trades: []Traded{{OrderID: 8, Filled: sold, Price: exchange.AmountOf(49_000)}},
 				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0")}})})...)
 		}
@@ -32,12 +32,12 @@ func TestSaleIsBookedAfterItsUncertainPurchase(t *testing.T) {
 		t.Parallel()
 		w, purchase, stop, sees := setUp(t)
 		sees(false)
-		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != 0 {
+		if have := w.tracker.Placement(stop.ClientOrderID).Filled(); have != 0 {
 			t.Errorf("want the sale to wait for the purchase, have %d booked", have)
 		}
 		purchase.ID = 7
 		sees(false, w.filled(purchase))
-		if have := w.book.Symbol(coin).Known(); have != 0 || w.book.Placement(stop.ClientOrderID).Filled() != sold {
+		if have := w.tracker.Symbol(coin).Known(); have != 0 || w.tracker.Placement(stop.ClientOrderID).Filled() != sold {
 			t.Errorf("want nothing held once both are booked, have %d", have)
 		}
 	})
@@ -46,12 +46,12 @@ func TestSaleIsBookedAfterItsUncertainPurchase(t *testing.T) {
 		w, purchase, stop, sees := setUp(t)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: record.Acknowledged{OrderID: 7}})
 		sees(false)
-		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != 0 {
+		if have := w.tracker.Placement(stop.ClientOrderID).Filled(); have != 0 {
 			t.Errorf("want the sale to wait for the purchase, have %d booked", have)
 		}
 		purchase.ID = 7
 		sees(false, w.filled(purchase))
-		if have := w.book.Symbol(coin).Known(); have != 0 || w.book.Placement(stop.ClientOrderID).Filled() != sold {
+		if have := w.tracker.Symbol(coin).Known(); have != 0 || w.tracker.Placement(stop.ClientOrderID).Filled() != sold {
 			t.Errorf("want nothing held once both are booked, have %d", have)
 		}
 	})
@@ -59,10 +59,10 @@ func TestSaleIsBookedAfterItsUncertainPurchase(t *testing.T) {
 		t.Parallel()
 		w, purchase, stop, sees := setUp(t)
 		sees(false)
-		w.now = w.book.Placement(purchase.ClientOrderID).Fence(testSettle) + 1_000
+		w.now = w.tracker.Placement(purchase.ClientOrderID).Fence(testSettle) + 1_000
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: record.Ended{State: placement.Absent, Evidence: "a test"}})
 		sees(false)
-		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != sold {
+		if have := w.tracker.Placement(stop.ClientOrderID).Filled(); have != sold {
 			t.Errorf("want the sale booked when the purchase is decided, have %d", have)
 		}
 	})
@@ -71,7 +71,7 @@ func TestSaleIsBookedAfterItsUncertainPurchase(t *testing.T) {
 		w, _, stop, sees := setUp(t)
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		sees(false)
-		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != sold {
+		if have := w.tracker.Placement(stop.ClientOrderID).Filled(); have != sold {
 			t.Errorf("want the sale booked at once, have %d", have)
 		}
 	})
@@ -89,10 +89,10 @@ func soldTogether(t testing.TB) {
 	w.now += 1_000
 	stop := w.places(placement.StopLoss, 8, stopOf(sold))
 	w.now += 1_000
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 		History:  exchange.FetchedOf([]exchange.Order{w.filled(stop), w.filled(purchase)}),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0")}})})...)
-	if have := w.book.Symbol(coin).Known(); have != 0 {
+	if have := w.tracker.Symbol(coin).Known(); have != 0 {
 		t.Errorf("want nothing held, have %d", have)
 	}
 }
@@ -117,7 +117,7 @@ func partSale(t testing.TB) (w *wallet, purchase, stop exchange.Order, sees func
 	return w, purchase, stop, func(history ...exchange.Order) {
 		t.Helper()
 		w.now += 1_000
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{part}),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{part}),
 			History:  exchange.FetchedOf(history),
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Frozen: exchange.MustAmount("0.006")}})})...)
 	}
@@ -126,13 +126,13 @@ func partSale(t testing.TB) (w *wallet, purchase, stop exchange.Order, sees func
 func partSoldBeforeItsPurchase(t testing.TB) {
 	w, purchase, stop, sees := partSale(t)
 	sees()
-	if p := w.book.Placement(stop.ClientOrderID); p.Filled() != 0 || p.State() != placement.Working {
+	if p := w.tracker.Placement(stop.ClientOrderID); p.Filled() != 0 || p.State() != placement.Working {
 		t.Errorf("want the stop standing, and its sale to wait for the purchase, have it %s with %d booked", p.State(), p.Filled())
 	}
 	purchase.ID = 7
 	sees(w.filled(purchase))
 	sees(w.filled(purchase))
-	if have := w.book.Symbol(coin).Known(); have != partBought-partSold || w.book.Placement(stop.ClientOrderID).Filled() != partSold {
+	if have := w.tracker.Symbol(coin).Known(); have != partBought-partSold || w.tracker.Placement(stop.ClientOrderID).Filled() != partSold {
 		t.Errorf("want %d held once both are booked, have %d", partBought-partSold, have)
 	}
 }
@@ -148,10 +148,10 @@ func TestPartialSaleIsBookedAfterItsPurchase(t *testing.T) {
 		t.Parallel()
 		w, purchase, stop, sees := partSale(t)
 		sees()
-		w.now = w.book.Placement(purchase.ClientOrderID).Fence(testSettle) + 1_000
+		w.now = w.tracker.Placement(purchase.ClientOrderID).Fence(testSettle) + 1_000
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: purchase.ClientOrderID, Body: record.Ended{State: placement.Absent, Evidence: "a test"}})
 		sees()
-		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != partSold {
+		if have := w.tracker.Placement(stop.ClientOrderID).Filled(); have != partSold {
 			t.Errorf("want the sale booked when the purchase is decided, have %d", have)
 		}
 	})
@@ -160,7 +160,7 @@ func TestPartialSaleIsBookedAfterItsPurchase(t *testing.T) {
 		w, _, stop, sees := partSale(t)
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		sees()
-		if have := w.book.Placement(stop.ClientOrderID).Filled(); have != partSold {
+		if have := w.tracker.Placement(stop.ClientOrderID).Filled(); have != partSold {
 			t.Errorf("want the sale booked at once, have %d", have)
 		}
 	})

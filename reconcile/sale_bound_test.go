@@ -17,7 +17,7 @@ func TestOldJournalSellsNoMoreThanWalletShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := holding(t, ForeignHalt)
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			w.now += 60_000
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: "bt-00000100000-1", Body: record.Halt{Level: record.LevelPause, Reason: "an old backup"}})
 			if sold > 0 {
@@ -27,7 +27,7 @@ func TestOldJournalSellsNoMoreThanWalletShows(t *testing.T) {
 			}
 			w.now += 1_000
 			w.observe("1")
-			if held, closes := w.book.Closable(symbol), w.book.ToClose(symbol); held != 0 || closes != 0 {
+			if held, closes := w.tracker.Closable(symbol), w.tracker.ToClose(symbol); held != 0 || closes != 0 {
 				t.Errorf("want nothing to sell of what the wallet does not show, have %d, and %d for the kill switch", held, closes)
 			}
 			w.apply(record.Record{AtMS: w.now, Body: record.Halt{}})
@@ -35,7 +35,7 @@ func TestOldJournalSellsNoMoreThanWalletShows(t *testing.T) {
 				w.now += 1_000
 				w.observe("1.01")
 			}
-			if held := w.book.Closable(symbol); held != 10-sold {
+			if held := w.tracker.Closable(symbol); held != 10-sold {
 				t.Errorf("want %d held after the wallet shows it and a person rearmed it, have %d", 10-sold, held)
 			}
 		})
@@ -55,7 +55,7 @@ func uncertainPurchase(t *testing.T, change func(*exchange.NewOrder), left excha
 		own.ClientOrderID = ""
 	}
 	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 50_000e8,
-		ClientOrderID: w.book.NextClientOrderID("t")}
+		ClientOrderID: w.tracker.NextClientOrderID("t")}
 	change(&order)
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Order, Key: "k", DeadlineMS: w.now + 5_000}})
@@ -66,10 +66,10 @@ func uncertainPurchase(t *testing.T, change func(*exchange.NewOrder), left excha
 		row.QuoteAmount = exchange.MustAmount(amount)
 	}
 	w.now += 300_000
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
 		History:  exchange.FetchedOf([]exchange.Order{own, row}),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.02")}})})
-	if w.book.Symbol(coin).Quarantine() == "" {
+	if w.tracker.Symbol(coin).Quarantine() == "" {
 		t.Fatal("want a row that could be the purchase to quarantine the symbol")
 	}
 	return w
@@ -101,7 +101,7 @@ func TestFlattenLeavesCoinsBeyondUncertainPurchase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := uncertainPurchase(t, c.change, c.left, c.amount, c.ids)
-			if have := w.book.ToClose(w.book.Symbol(coin)); have != c.want {
+			if have := w.tracker.ToClose(w.tracker.Symbol(coin)); have != c.want {
 				t.Errorf("want %d closed, have %d", c.want, have)
 			}
 		})
@@ -118,18 +118,18 @@ func TestFlattenSellsExcessOnce(t *testing.T) {
 		sale := w.order(80, exchange.Sell, 15)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin,
 			Body: record.Ended{State: placement.Filled, Filled: 15}})
-		if have := w.book.ToClose(w.book.Symbol(coin)); have != 0 {
+		if have := w.tracker.ToClose(w.tracker.Symbol(coin)); have != 0 {
 			t.Errorf("want nothing left to sell, have %d", have)
 		}
 	})
 	t.Run("resolved", func(t *testing.T) {
 		t.Parallel()
 		w := uncertainPurchase(t, func(*exchange.NewOrder) {}, 5, "", false)
-		for _, r := range w.book.Resolve(coin, false, "one", "it is mine") {
+		for _, r := range w.tracker.Resolve(coin, false, "one", "it is mine") {
 			w.apply(r)
 		}
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "something else"}})
-		if have := w.book.ToClose(w.book.Symbol(coin)); have != 10 {
+		if have := w.tracker.ToClose(w.tracker.Symbol(coin)); have != 10 {
 			t.Errorf("want the 10 that fills explain, have %d", have)
 		}
 	})
@@ -150,8 +150,8 @@ func TestUncertainSaleIsRepeatedOnlyIfWalletHasAsset(t *testing.T) {
 		sale := w.order(20, exchange.Sell, 10)
 		w.now += 1_000
 		w.observe(held)
-		p := w.book.Placement(sale.ClientOrderID)
-		if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != want {
+		p := w.tracker.Placement(sale.ClientOrderID)
+		if d := (&inputs{tracker: w.tracker, symbol: w.tracker.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != want {
 			t.Errorf("a wallet of %s: want repeated %t", held, want)
 		}
 	}
@@ -162,7 +162,7 @@ func TestUncertainSaleIsNotRepeatedWithManualCoins(t *testing.T) {
 	t.Parallel()
 	for bought, want := range map[string]bool{"0.015": true, "0.025": false} {
 		w := newWallet(t)
-		w.book.Symbol(coin).last = 50_000e8
+		w.tracker.Symbol(coin).last = 50_000e8
 		w.observe("0.005")
 		w.now += 60_000
 		w.buys(10)
@@ -173,16 +173,16 @@ func TestUncertainSaleIsNotRepeatedWithManualCoins(t *testing.T) {
 		sale := w.order(20, exchange.Sell, 10)
 		w.now += 1_000
 		w.observe("0.015")
-		p := w.book.Placement(sale.ClientOrderID)
-		if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != want {
+		p := w.tracker.Placement(sale.ClientOrderID)
+		if d := (&inputs{tracker: w.tracker, symbol: w.tracker.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != want {
 			t.Errorf("a wallet of %s before the sale: want repeated %t", bought, want)
 		}
 		w.start()
-		w.book.Symbol(coin).last = 50_000e8
+		w.tracker.Symbol(coin).last = 50_000e8
 		w.now += 1_000
 		w.observe("0.015")
-		d := &inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}
-		if d.saleEvidence().repeatable(w.book.Placement(sale.ClientOrderID)) != want {
+		d := &inputs{tracker: w.tracker, symbol: w.tracker.Symbol(coin), ownPosition: 10}
+		if d.saleEvidence().repeatable(w.tracker.Placement(sale.ClientOrderID)) != want {
 			t.Errorf("a wallet of %s before the sale, and a restart: want repeated %t", bought, want)
 		}
 	}
@@ -220,11 +220,11 @@ func TestSaleSeenInWalletIsNotRepeated(t *testing.T) {
 			if read.SpotOrders = exchange.FetchedOf[exchange.Order](nil); c.partial {
 				read.SpotOrders, read.Unread = exchange.Fetched[exchange.Order]{}, []exchange.SymbolKey{{Market: exchange.Spot}}
 			}
-			w.book.Observe(read)
+			w.tracker.Observe(read)
 			w.now += 1_000
 			w.observe("0.015")
-			p := w.book.Placement(sale.ClientOrderID)
-			if d := (&inputs{book: w.book, symbol: w.book.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != c.want {
+			p := w.tracker.Placement(sale.ClientOrderID)
+			if d := (&inputs{tracker: w.tracker, symbol: w.tracker.Symbol(coin), ownPosition: 10}); d.saleEvidence().repeatable(p) != c.want {
 				t.Errorf("want repeated %t", c.want)
 			}
 		})
@@ -241,16 +241,16 @@ func TestUnreadHistoryBoundsSalesByWallet(t *testing.T) {
 func soldBeforeTheHistory(t testing.TB) {
 	for amount, want := range map[string]int{"1": 0, "1.01": 1} {
 		w := holding(t, ForeignHalt)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		w.now += 60_000
 		w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: 9}})
 		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin,
 			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity}}}})
 		w.now += 1_000
-		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
+		w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(amount)}})})
 		symbol.last = 50_000e8
-		intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1,
+		intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1,
 			Collar: exchange.RateOne / 20, Unread: true}, w.now)
 		if len(intents) != want {
 			t.Errorf("%s in the wallet: want %d exits, have %+v", amount, want, intents)
@@ -267,17 +267,18 @@ func TestRestingExitExcludesSaleInFlight(t *testing.T) {
 
 func restingExitWithAnother(t testing.TB) {
 	w := holding(t, ForeignHalt)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last = 50_000e8
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{ExitsSet: true,
 		Exits: []strategy.DesiredOrder{{Key: "a", Side: exchange.Sell, Quantity: 10, Price: 51_000e8}}}}})
-	part := w.book.NextClientOrderID("t")
+	part := w.tracker.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: part, Body: record.Sending{DeadlineMS: w.now + 5_000,
 		Purpose: placement.Exit, Order: exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit,
 			Quantity: 4, Price: 47_500e8, ClientOrderID: part}}})
 	w.now += 1_000
 	w.shows("1.01", "0")
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20}, w.now)
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1,
+		Collar: exchange.RateOne / 20}, w.now)
 	if len(intents) != 1 || intents[0].Purpose != placement.ExitOrder || intents[0].Order.Quantity != 6 {
 		t.Errorf("want a resting exit of the 6 that are left, have %+v", intents)
 	}

@@ -19,8 +19,8 @@ func (s *inputs) saleEvidence() saleEvidence { return saleEvidence{s} }
 // not show it may be old. A repeated sale is limited to the wallet's balance beyond foreign holdings.
 func (s saleEvidence) saleRefused() bool {
 	key := s.symbol.Key()
-	shown := s.book.soldThoughRefused(key)+s.book.frozenThoughRefused(key) > 0
-	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.book.Refusals(), func(r account.Refusal) bool {
+	shown := s.tracker.soldThoughRefused(key)+s.tracker.frozenThoughRefused(key) > 0
+	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.tracker.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == key && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
 	}))
 }
@@ -34,10 +34,10 @@ func (s saleEvidence) historyUnread() bool {
 // freed returns the quantity that canceled orders of botd's have released and that the wallet may still freeze. If others have open sales too, it is
 // at most the quantity that the wallet freezes beyond all open sales: a wallet that freezes for those is not older than they are.
 func (s saleEvidence) freed() exchange.Quantity {
-	freed, others := s.book.freed(s.symbol), s.book.sellsOfOthers(s.symbol)
-	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen) - others
-	for p := range s.book.Live() {
-		if p.Order().Side == exchange.Sell && p.Seen() && s.sameAsset(p.Symbol()) && s.book.delivery(p).releasedMS == 0 {
+	freed, others := s.tracker.freed(s.symbol), s.tracker.sellsOfOthers(s.symbol)
+	frozen := s.symbol.rules.QuantityOf(s.tracker.Balance(s.symbol.rules.Base).Frozen) - others
+	for p := range s.tracker.Live() {
+		if p.Order().Side == exchange.Sell && p.Seen() && s.sameAsset(p.Symbol()) && s.tracker.delivery(p).releasedMS == 0 {
 			frozen -= p.Remaining()
 		}
 	}
@@ -51,27 +51,27 @@ func (s saleEvidence) freed() exchange.Quantity {
 // else's coins: the exchange refuses it.
 func (s saleEvidence) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
-	others := max(symbol.Baseline(), symbol.Unattributed(), s.book.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
-	return symbol.Key().Market == exchange.Spot && s.book.walletMS != 0 && !s.book.StandsDown() && symbol.tooSmallToTrade(others)
+	others := max(symbol.Baseline(), symbol.Unattributed(), s.tracker.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
+	return symbol.Key().Market == exchange.Spot && s.tracker.walletMS != 0 && !s.tracker.StandsDown() && symbol.tooSmallToTrade(others)
 }
 
 // balanceAfterSales returns the part of a quantity of a spot symbol's asset that remains after botd's own sales and those that the open list shows.
 func (s saleEvidence) balanceAfterSales(quantity exchange.Quantity) exchange.Quantity {
-	for p := range s.book.Live() {
-		if p.Order().Side == exchange.Sell && s.sameAsset(p.Symbol()) && s.book.delivery(p).releasedMS == 0 {
+	for p := range s.tracker.Live() {
+		if p.Order().Side == exchange.Sell && s.sameAsset(p.Symbol()) && s.tracker.delivery(p).releasedMS == 0 {
 			quantity -= p.Remaining()
 		}
 	}
-	return quantity - s.book.sellsOfOthers(s.symbol)
+	return quantity - s.tracker.sellsOfOthers(s.symbol)
 }
 
 // rests reports whether the wallet freezes the asset for a spot sale that the exchange has acknowledged and whose row cannot be read: it freezes
 // enough for all open sales. Another sale is not sent beside it.
 func (s saleEvidence) rests(p *account.Placement) bool {
-	if p.Order().Market != exchange.Spot || p.OrderID() == 0 || s.symbol.rules == nil || !s.book.readAfter(s.book.arrivedMS(p)) {
+	if p.Order().Market != exchange.Spot || p.OrderID() == 0 || s.symbol.rules == nil || !s.tracker.readAfter(s.tracker.arrivedMS(p)) {
 		return false
 	}
-	return s.balanceAfterSales(s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen)) >= 0
+	return s.balanceAfterSales(s.symbol.rules.QuantityOf(s.tracker.Balance(s.symbol.rules.Base).Frozen)) >= 0
 }
 
 // sellsOfOthers returns the quantity of a spot symbol's asset that the open sales of others hold.
@@ -88,10 +88,10 @@ func (t *tracked) sellsOfOthers(symbol *SymbolState) (sum exchange.Quantity) {
 
 // frozenForOthers returns the quantity that the newest wallet freezes beyond botd's own sales, whether or not the open list shows whose orders hold it.
 func (s saleEvidence) frozenForOthers() exchange.Quantity {
-	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen)
-	for p := range s.book.Live() {
-		if p.Order().Side == exchange.Sell && s.book.readAfter(s.book.arrivedMS(p)) {
-			frozen -= s.book.ofAsset(s.symbol, p.Symbol(), p.Remaining())
+	frozen := s.symbol.rules.QuantityOf(s.tracker.Balance(s.symbol.rules.Base).Frozen)
+	for p := range s.tracker.Live() {
+		if p.Order().Side == exchange.Sell && s.tracker.readAfter(s.tracker.arrivedMS(p)) {
+			frozen -= s.tracker.ofAsset(s.symbol, p.Symbol(), p.Remaining())
 		}
 	}
 	return max(0, frozen)
@@ -99,7 +99,7 @@ func (s saleEvidence) frozenForOthers() exchange.Quantity {
 
 // sameAsset reports whether a sale on a symbol may be of the same asset: on spot, a symbol with unknown rules may be.
 func (s saleEvidence) sameAsset(key exchange.SymbolKey) bool {
-	return s.book.sharesAsset(s.symbol, key)
+	return s.tracker.sharesAsset(s.symbol, key)
 }
 
 // sharesAsset reports whether a spot symbol has, or may have, the base asset of another one: it may if its rules are unknown, or if botd does not
@@ -127,37 +127,38 @@ func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity 
 // measured while no order was undecided. No wallet read since then has shown that the first was
 // executed.
 func (s saleEvidence) repeatable(p *account.Placement) bool {
-	return !s.book.delivery(p).shownSold && s.stillInWallet(p) && s.book.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
+	return !s.tracker.delivery(p).shownSold && s.stillInWallet(p) && s.tracker.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
 // fitsWithUnknown reports whether on spot the wallet has enough for a sale and for another one of unknown outcome, so that the exchange would refuse
 // neither. If the wallet freezes the asset for the other one, its free balance is less than the position.
 func (s saleEvidence) fitsWithUnknown(quantity exchange.Quantity) bool {
 	unknown := func(p *account.Placement) bool {
-		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 && quantity+p.Remaining() <= s.book.baseBalance(s.symbol)
+		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 &&
+			quantity+p.Remaining() <= s.tracker.baseBalance(s.symbol)
 	}
-	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.rules.FloorQuantity(s.ownPosition.Abs()) && s.book.walletRead &&
+	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.rules.FloorQuantity(s.ownPosition.Abs()) && s.tracker.walletRead &&
 		slices.ContainsFunc(s.targetOrders, unknown)
 }
 
 // stillInWallet reports whether the wallet still shows, beyond foreign holdings, most of the quantity
 // that a sale of unknown outcome would have sold.
 func (s saleEvidence) stillInWallet(p *account.Placement) bool {
-	return s.book.stillInWallet(p, s.symbol, s.ownPosition)
+	return s.tracker.stillInWallet(p, s.symbol, s.ownPosition)
 }
 
 // unpaid reports whether the wallet shows no money from a sale: then the sale was not executed, and a wallet that shows less of the asset is wrong.
 // This counts only if no holdings of a person could be sold: the wallet shows none of the asset at all, or nobody else holds any and no money has
 // arrived. If the wallet is right after all, the exchange refuses to sell an asset that is not there.
 func (s saleEvidence) unpaid(order *exchange.NewOrder, left exchange.Quantity, before priorBalance, sentMS int64) bool {
-	quote := s.book.Balance(s.symbol.rules.Quote)
+	quote := s.tracker.Balance(s.symbol.rules.Quote)
 	got := quote.Free.Add(quote.Frozen).Sub(before.amount)
 	minProceeds := s.symbol.rules.Notional(order.Price, left).MulRate(exchange.RateOne * 99 / 100) // at its limit, less the fee
-	neither := s.symbol.tooSmallToTrade(s.book.baseBalance(s.symbol)) && got.Less(minProceeds)
+	neither := s.symbol.tooSmallToTrade(s.tracker.baseBalance(s.symbol)) && got.Less(minProceeds)
 	alone := s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))
-	nothing := alone && before.atMS != 0 && s.book.readAfter(before.atMS) && got.Sign() <= 0
+	nothing := alone && before.atMS != 0 && s.tracker.readAfter(before.atMS) && got.Sign() <= 0
 	since := priorBalance{atMS: cmp.Or(before.atMS, sentMS), paid: before.paid}
-	return (neither || nothing) && !s.book.boughtSince(nil, since)
+	return (neither || nothing) && !s.tracker.boughtSince(nil, since)
 }
 
 // freezesLess reports whether the wallet freezes less of a spot symbol's asset than the open list's
@@ -183,21 +184,21 @@ func (o *observedAccount) listedUnfrozen(symbol *SymbolState) exchange.Quantity 
 
 // walletWrong reports whether the wallet freezes less of a spot symbol's asset than the open list's sales require, and is not merely older than the
 // last of botd's own sales.
-func (b *Book) walletWrong(symbol *SymbolState) bool {
+func (t *Tracker) walletWrong(symbol *SymbolState) bool {
 	arrivedMS := int64(0)
 	for _, p := range symbol.live {
 		if p.Order().Side == exchange.Sell {
-			arrivedMS = max(arrivedMS, b.arrivedMS(p))
+			arrivedMS = max(arrivedMS, t.arrivedMS(p))
 		}
 	}
-	return b.readAfter(arrivedMS+min(b.Settle().StalenessMS, maxUnfrozenMS)) && b.freezesLess(symbol)
+	return t.readAfter(arrivedMS+min(t.Settle().StalenessMS, maxUnfrozenMS)) && t.freezesLess(symbol)
 }
 
 // mayHaveSold reports whether another sale on spot could sell a quantity that has been sold: a refused sale may have been executed, because no read has
 // confirmed its refusal, or a sale that the journal lacks was executed.
 func (s saleEvidence) mayHaveSold() bool {
 	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
-	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.book.Refused(), func(r RefusedOrder) bool {
+	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.tracker.Refused(), func(r RefusedOrder) bool {
 		rests := r.order.Type.StopLoss() && r.order.StopPrice < s.symbol.last // a stop whose price has not been passed sells nothing
 		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && !rests && s.nowMS-r.atMS < confirmMS
 	}))
@@ -218,14 +219,14 @@ func (s saleEvidence) cancelJustRefused() bool {
 // explain: the order history, which is read next, may show that another botd has sold it.
 func (s saleEvidence) awaitsSaleOfOthers() bool {
 	t := &s.symbol.spot
-	return s.book.idsLeftOut && t.difference < 0 && t.historyReads == 0 && !s.desired.Flatten
+	return s.tracker.idsLeftOut && t.difference < 0 && t.historyReads == 0 && !s.desired.Flatten
 }
 
 const unnamedReleaseMS = 2_500
 
 // exitReleaseMS returns the time between the answer to a stop's cancel and an exit: an unnamed peer may sell the asset as soon as the stop no longer holds it.
 func (s saleEvidence) exitReleaseMS() int64 {
-	if s.book.HasUnnamedPeer() {
+	if s.tracker.HasUnnamedPeer() {
 		return unnamedReleaseMS
 	}
 	return ExitReleaseMS

@@ -19,7 +19,7 @@ func (c *changes) saleQuantity() saleQuantity { return saleQuantity{c.of, c.inte
 // the fills, and never requests more than exists. On futures only the exchange's sum limits it (room).
 func (s saleQuantity) sellable(quantity exchange.Quantity) exchange.Quantity {
 	if s.saleEvidence().historyUnread() || s.saleEvidence().saleRefused() || s.desired.Unread && s.spotPosition().walletDecides() {
-		quantity = min(quantity, max(0, s.spotPosition().ownBalance()-s.book.frozenThoughRefused(s.symbol.Key())))
+		quantity = min(quantity, max(0, s.spotPosition().ownBalance()-s.tracker.frozenThoughRefused(s.symbol.Key())))
 	}
 	return s.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !s.repetitionDue(p, len(s.derived)) })
 }
@@ -30,12 +30,12 @@ func (s saleQuantity) withinFree(quantity exchange.Quantity, takes func(*account
 	if rules.Market != exchange.Spot {
 		return quantity
 	}
-	free := s.book.Balance(rules.Base).Free
-	for p := range s.book.Live() {
+	free := s.tracker.Balance(rules.Base).Free
+	for p := range s.tracker.Live() {
 		if p.Order().Market != exchange.Spot || p.Order().Side != exchange.Sell || !takes(p) {
 			continue
 		}
-		if of := s.book.Symbol(p.Symbol()).rules; of != nil && of.Base == rules.Base {
+		if of := s.tracker.Symbol(p.Symbol()).rules; of != nil && of.Base == rules.Base {
 			free = free.Sub(of.QuantityAmount(p.Remaining()))
 		}
 	}
@@ -45,7 +45,7 @@ func (s saleQuantity) withinFree(quantity exchange.Quantity, takes func(*account
 		}
 	}
 	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+s.saleEvidence().freed())))
-	if s.book.walletRead {
+	if s.tracker.walletRead {
 		return max(clipped, s.beyondOpenSales(quantity))
 	}
 	return max(clipped, s.freeWhileUnread(quantity)) // the wallet does not contain purchases made since it was read
@@ -56,11 +56,11 @@ func (s saleQuantity) withinFree(quantity exchange.Quantity, takes func(*account
 // is limited to the free balance. In a quarantine, and after a refusal, an open sale that botd does not know may hold some of it.
 func (s saleQuantity) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
 	unknown := s.symbol.Quarantine() != "" || s.saleEvidence().saleRefused()
-	if s.desired.Unread || s.book.StandsDown() || s.symbol.spot.overdrawn || unknown && !s.saleEvidence().walletHoldsOnlyOwn() {
+	if s.desired.Unread || s.tracker.StandsDown() || s.symbol.spot.overdrawn || unknown && !s.saleEvidence().walletHoldsOnlyOwn() {
 		return 0
 	}
 	rules := s.symbol.rules
-	left := s.saleEvidence().balanceAfterSales(s.book.baseBalance(s.symbol))
+	left := s.saleEvidence().balanceAfterSales(s.tracker.baseBalance(s.symbol))
 	for i := range s.derived {
 		if order := &s.derived[i].Order; s.derived[i].Purpose != placement.Cancel && order.Side == exchange.Sell {
 			left -= order.Quantity

@@ -31,7 +31,7 @@ func TestSaleExecutedTwiceIsFoundWithoutAPosition(t *testing.T) {
 
 func soldTwice(t testing.TB, afterMS int64, free string, asks bool) {
 	w := holding(t, ForeignHalt)
-	symbol, filledMS := w.book.Symbol(coin), w.now
+	symbol, filledMS := w.tracker.Symbol(coin), w.now
 	symbol.last = 50_000e8
 	sale := w.places(placement.Exit, 9, saleOf(10))
 	sold := sale
@@ -43,7 +43,7 @@ func soldTwice(t testing.TB, afterMS int64, free string, asks bool) {
 	}
 	w.now = filledMS + afterMS
 	w.shows(free, "0")
-	if _, have := w.book.NeedsOrderHistory(symbol); have != asks || symbol.settled == asks {
+	if _, have := w.tracker.NeedsOrderHistory(symbol); have != asks || symbol.settled == asks {
 		t.Fatalf("want the order history asked for, and nothing opened: %t; have %t, settled %t", asks, have, symbol.settled)
 	}
 	if !asks {
@@ -61,7 +61,7 @@ func soldTwice(t testing.TB, afterMS int64, free string, asks bool) {
 func TestWithdrawalAfterASaleBecomesTheBaseline(t *testing.T) {
 	t.Parallel()
 	w := holding(t, ForeignHalt)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last = 50_000e8
 	sold := w.places(placement.Exit, 9, saleOf(10))
 	sold.Status, sold.Filled = exchange.StatusFilled, 10

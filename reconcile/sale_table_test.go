@@ -26,13 +26,13 @@ func TestStopsCanceledToFreeQuantity(t *testing.T) {
 		{"the largest, and the smallest that holds the rest", []exchange.Quantity{4, 10, 6}, 12, nil, "[10 4]"},
 		{"all", []exchange.Quantity{4, 10, 6}, 30, nil, "[10 6 4]"},
 		{"none", []exchange.Quantity{4, 10, 6}, 0, nil, "[]"},
-		{"one whose cancel is under way goes first", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, ids []string) { w.book.NoteCancel(ids[0], w.now) },
+		{"one whose cancel is under way goes first", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, ids []string) { w.tracker.NoteCancel(ids[0], w.now) },
 			"[4 6]"},
-		{"the last's too", []exchange.Quantity{10, 6, 4}, 5, func(w *wallet, ids []string) { w.book.NoteCancel(ids[2], w.now) }, "[4 6]"},
+		{"the last's too", []exchange.Quantity{10, 6, 4}, 5, func(w *wallet, ids []string) { w.tracker.NoteCancel(ids[2], w.now) }, "[4 6]"},
 		{"one that no list shows goes before the others", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, _ []string) {
-			w.book.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 20}, {ID: 22}}, beganMS: w.now + 1}
+			w.tracker.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 20}, {ID: 22}}, beganMS: w.now + 1}
 		}, "[10]"},
-		{"one that may be repeated holds nothing", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, ids []string) { w.book.release(ids[2], w.now-400) },
+		{"one that may be repeated holds nothing", []exchange.Quantity{4, 10, 6}, 5, func(w *wallet, ids []string) { w.tracker.release(ids[2], w.now-400) },
 			"[10]"},
 	} {
 		w := explains(t, 20, 0)
@@ -76,7 +76,7 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 		{"a purchase of unknown fate", 4, 10, func(w *wallet) {
 			w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 6, Price: 2_500e8})
 		}, nil, false},
-		{"the wallet was not read", 4, 10, lost, func(w *wallet) { w.book.walletRead = false }, false},
+		{"the wallet was not read", 4, 10, lost, func(w *wallet) { w.tracker.walletRead = false }, false},
 		{"none is lost", 4, 10, func(*wallet) {}, nil, false},
 	} {
 		w := explains(t, 10, 0)
@@ -91,7 +91,7 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 	}
 	d := holds(t, 20)
 	d.unknown(d.places(placement.Exit, closes))
-	d.book.walletRead, d.book.balances = true, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
+	d.tracker.walletRead, d.tracker.balances = true, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
 	if d.deriving(nil).saleEvidence().fitsWithUnknown(4) {
 		t.Error("want no such wait on futures")
 	}
@@ -108,7 +108,7 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		o := w.places(placement.StopLoss, 9, stopOf(4))
 		shown(w, o)
 		w.now += 2_000
-		w.book.noteUnfrozen(o.ClientOrderID, true)
+		w.tracker.noteUnfrozen(o.ClientOrderID, true)
 	}
 	deposited := func(w *wallet) {
 		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: 8}})
@@ -135,7 +135,7 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		{"the part without a stop that only the wallet shows to have ended", 1_000, 1_010, ended, nil, nil, 6},
 		{"what the wallet shows, where that has sold some", 1_000, 1_007, ended, nil, nil, 7},
 		{"what it leaves, where the open list shows it", 1_000, 1_007, ended, func(w *wallet) {
-			w.book.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 9}}, beganMS: w.now}
+			w.tracker.listed[exchange.Spot] = openList{orders: []exchange.Order{{ID: 9}}, beganMS: w.now}
 		}, nil, 6},
 		{"what it shows beyond a deposit, where that has sold some", 1_000, 1_015, func(w *wallet) { deposited(w); ended(w) }, nil, nil, 7},
 		{"nothing, where all is covered", 1_000, 1_010, func(w *wallet) { shown(w, w.places(placement.StopLoss, 9, stopOf(10))) }, nil, nil, 0},
@@ -147,7 +147,7 @@ func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		w.book.Symbol(coin).spot.baseBalance = c.baseBalance
+		w.tracker.Symbol(coin).spot.baseBalance = c.baseBalance
 		d := w.deriving(c.desired)
 		d.spotStops().exitPart()
 		have := exchange.Quantity(0)
@@ -184,13 +184,13 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		{"none was", 1_006, 0, nil, nil, ""},
 		{"the wallet shows all", 1_010, 4, nil, nil, ""},
 		{"the wallet may be old", 1_006, 4, func(_ *wallet, s *SymbolState) { s.spot.inconclusive = true }, nil, ""},
-		{"the wallet was not read", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.walletRead = false }, nil, ""},
+		{"the wallet was not read", 1_006, 4, func(w *wallet, _ *SymbolState) { w.tracker.walletRead = false }, nil, ""},
 		{"the market was not read", 1_006, 4, nil, func(w *Desired) { w.Unread = true }, ""},
 		{"they had bought one of it", 1_006, 5, theirs(peerOrder{50, 1, 700}, peerOrder{51, -5, 700}), nil, "cancel 21: "},
 		{"a list has shown that 1.5 s ago", 1_006, 4, func(w *wallet, s *SymbolState) {
 			s.spot.peer.orders = []peerOrder{{51, -4, w.now - peerStopMS}}
 		}, nil, "cancel 21: "},
-		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.book.release(w.book.LiveAt(1).ClientOrderID(), w.now) }, nil, ""},
+		{"one is canceled already", 1_006, 4, func(w *wallet, _ *SymbolState) { w.tracker.release(w.tracker.LiveAt(1).ClientOrderID(), w.now) }, nil, ""},
 	} {
 		if have := takenOff(t, c.baseBalance, c.sold, c.with, c.desired); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
@@ -269,9 +269,9 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	symbol.position, symbol.onlyOpeningsPending = 20, true
-	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+	d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 	if symbol.position != 15 || symbol.AtVenue() != 20 || symbol.onlyOpeningsPending {
 		t.Errorf("want 15 of the position of 20 left, and nothing opened before a read, have %d of %d", symbol.position, symbol.AtVenue())
 	}
@@ -290,7 +290,7 @@ func depositWithEndedStop(t testing.TB) {
 	o := w.places(placement.StopLoss, 9, stopOf(10))
 	w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: o.ID}})
 	w.now += 2_000
-	w.book.noteUnfrozen(o.ClientOrderID, true)
+	w.tracker.noteUnfrozen(o.ClientOrderID, true)
 	w.reads(1_008, 0)
 	d := w.deriving(nil)
 	d.spotStops().exitPart()

@@ -25,7 +25,7 @@ func unreadableStop(t testing.TB, free, frozen string, want exchange.Quantity) {
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Unknown{Reason: "its side is unknown"}})
 	w.now += RepeatMS
 	row := exchange.UnreadableRow{ID: stop.ID, ClientOrderID: stop.ClientOrderID, Symbol: stop.Symbol}
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 		UnreadOrders: []UnreadOrder{{Market: exchange.Spot, Open: true, Row: row}},
 		Balances:     exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}})})
 	if have := stopped(derive()); have != want {
@@ -68,7 +68,7 @@ type frozenForAnother struct {
 func exitWithAnother(t testing.TB, c frozenForAnother) {
 	t.Helper()
 	w, _ := protecting(t)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.SetCollar(exchange.RateOne / 20)
 	row := anothers("", 20, exchange.Sell, exchange.StopLimit, max(c.theirs, 1), 0, w.now)
 	if row.StopPrice, row.Price = 49_000e8, 46_550e8; c.persons {
@@ -108,7 +108,7 @@ func exitNextToADeposit(t testing.TB, sold, bought, want exchange.Quantity) {
 	if bought > 0 {
 		history = append(history, anothers(youngers+"2", 20, exchange.Buy, exchange.MarketOrder, bought, bought, w.now))
 	}
-	w.sees(w.book.Symbol(coin).rules.QuantityAmount(1_022+bought-sold).String(), "0", history)
+	w.sees(w.tracker.Symbol(coin).rules.QuantityAmount(1_022+bought-sold).String(), "0", history)
 	if have := soldBy(w.derives(nil)); have != want {
 		t.Errorf("sold %d, bought %d: want an exit of %d, have %d", sold, bought, want, have)
 	}
@@ -121,7 +121,7 @@ func nextToADeposit(t testing.TB) (w *wallet, derive func() []Intent) {
 		w.now += 60_000
 		w.shows("1.022", "0")
 	}
-	if have := w.book.Symbol(coin).Unattributed(); have != 12 {
+	if have := w.tracker.Symbol(coin).Unattributed(); have != 12 {
 		t.Fatalf("want a deposit of 12, have %d", have)
 	}
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
@@ -184,7 +184,7 @@ func refusalReadAfter(t testing.TB, afterMS int64, want bool) {
 	w.now += afterMS
 	s := w.reads(1_010, 0)
 	s.fetched.History, s.fetched.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
-	if s.refusalChecks().confirmRefused(); (len(w.book.Refused()) == 0) != want {
+	if s.refusalChecks().confirmRefused(); (len(w.tracker.Refused()) == 0) != want {
 		t.Errorf("read %d ms after the refusal: want it confirmed %t, have %t", afterMS, want, !want)
 	}
 }

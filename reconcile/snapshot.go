@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/account"
 )
 
-// Snapshot holds the answers fetched in one round. Lists that were not fetched stay unset, and the book
+// Snapshot holds the answers fetched in one round. Lists that were not fetched stay unset, and the tracker
 // concludes nothing about them.
 type Snapshot struct {
 	BeganMS       int64 // server time before the first read was sent
@@ -68,16 +68,16 @@ func (s *Snapshot) Orders(market exchange.Market) exchange.Fetched[exchange.Orde
 
 // Vanished returns the live placements that must be read by id: those with an order id that their market's open list does not show, and those that
 // were canceled or may have ended with a position, because an old list may still show them.
-func (b *Book) Vanished(s *Snapshot) []*account.Placement {
+func (t *Tracker) Vanished(s *Snapshot) []*account.Placement {
 	var vanished []*account.Placement
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		list := s.Orders(market)
 		if !list.Done() {
 			continue
 		}
-		orders, open := list.Items(), b.openIDs[:0]
+		orders, open := list.Items(), t.openIDs[:0]
 		next := 0 // both are sorted oldest first: usually the next placement matches the next order
-		for p := range b.Live() {
+		for p := range t.Live() {
 			if p.OrderID() == 0 || p.Symbol().Market != market {
 				continue
 			}
@@ -88,22 +88,22 @@ func (b *Book) Vanished(s *Snapshot) []*account.Placement {
 				}
 				next, shown = slices.BinarySearch(open, p.OrderID())
 			}
-			if next++; !shown || b.CancelMS(p.ClientOrderID()) != 0 || b.outlived(p) {
+			if next++; !shown || t.CancelMS(p.ClientOrderID()) != 0 || t.outlived(p) {
 				vanished = append(vanished, p)
 			}
 		}
-		b.openIDs = open
+		t.openIDs = open
 	}
 	return vanished
 }
 
 // outlived reports whether a protective order was sent for a position that the newest list of positions no longer shows: it shows none, or one that
 // was created later. The exchange ends such an order together with its position, by execution or by cancellation.
-func (b *Book) outlived(p *account.Placement) bool {
+func (t *Tracker) outlived(p *account.Placement) bool {
 	if !p.Order().ClosePosition {
 		return false
 	}
-	symbol := b.Symbol(p.Symbol())
+	symbol := t.Symbol(p.Symbol())
 	return symbol.read && symbol.AtVenue() == 0 || p.SentMS()+maxClockStepMS < symbol.createdMS
 }
 

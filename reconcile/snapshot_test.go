@@ -29,7 +29,7 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 			d.observe(0, nil)
 			id := d.send(d.one(placement.Entry, nil))
 			d.unknown(id)
-			fence := d.book.Placement(id).Fence(testSettle)
+			fence := d.tracker.Placement(id).Fence(testSettle)
 			for d.now < fence { // before the fence nothing proves anything
 				d.observe(c.position, nil)
 				d.none(nil)
@@ -45,8 +45,8 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 			}
 			last := records[len(records)-1]
 			ended, ok := last.Body.(record.Ended)
-			if !ok || ended.State != c.state || d.book.Symbol(bitcoin).Known() != c.known {
-				t.Fatalf("want ended %s known %d, have %+v known %d", c.state, c.known, last, d.book.Symbol(bitcoin).Known())
+			if !ok || ended.State != c.state || d.tracker.Symbol(bitcoin).Known() != c.known {
+				t.Fatalf("want ended %s known %d, have %+v known %d", c.state, c.known, last, d.tracker.Symbol(bitcoin).Known())
 			}
 		})
 	}
@@ -60,7 +60,7 @@ func TestListedUncertainPlacementIsWorking(t *testing.T) {
 	id := d.send(d.one(placement.Entry, nil))
 	d.unknown(id)
 	d.observe(0, nil, d.order(id, 31, exchange.StatusOpen, 20, 0))
-	if p := d.book.Placement(id); p.State() != placement.Working || p.OrderID() != 31 {
+	if p := d.tracker.Placement(id); p.State() != placement.Working || p.OrderID() != 31 {
 		t.Fatalf("want working under order 31, have %+v", p)
 	}
 }
@@ -76,7 +76,7 @@ func TestAPositionThatFitsNoUnknownIsQuarantined(t *testing.T) {
 		d.observe(-5, nil)
 		d.now += 1_000
 	}
-	if d.book.Symbol(bitcoin).Quarantine() == "" {
+	if d.tracker.Symbol(bitcoin).Quarantine() == "" {
 		t.Fatal("want a quarantine, have none")
 	}
 }
@@ -84,17 +84,17 @@ func TestAPositionThatFitsNoUnknownIsQuarantined(t *testing.T) {
 func TestASecondInstanceIsFoundByItsOrders(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.book.instance = "t"
+	d.tracker.instance = "t"
 	d.observe(0, nil, d.order("bt-zzz-4", 77, exchange.StatusOpen, 5, 0))
-	if id := d.book.ForeignPrefix(); id != "" {
+	if id := d.tracker.ForeignPrefix(); id != "" {
 		t.Fatalf("where the journal was new the symbol is quarantined, not the account: have %s", id)
 	}
-	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{}})
-	if id := d.book.ForeignPrefix(); id == "" {
+	d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{}})
+	if id := d.tracker.ForeignPrefix(); id == "" {
 		t.Fatalf("want bt-zzz-4, have none")
 	}
-	d.book.instance = "other"
-	if id := d.book.ForeignPrefix(); id != "" {
+	d.tracker.instance = "other"
+	if id := d.tracker.ForeignPrefix(); id != "" {
 		t.Fatalf("want none for another instance, have %s", id)
 	}
 }
@@ -123,7 +123,7 @@ func TestADifferenceThatFillsExplainAgainStartsOver(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.observe(0, nil)
-	d.book.Apply(
+	d.tracker.Apply(
 		&record.Record{
 			AtMS:          d.now,
 			Strategy:      "one",
@@ -149,7 +149,7 @@ func TestADifferenceThatFillsExplainAgainStartsOver(t *testing.T) {
 	for filled := range exchange.Quantity(5) { // the list is always one fill behind the position
 		order := d.order("grid", 5, exchange.StatusOpen, 40, filled)
 		d.observe(filled+1, nil, order)
-		if why := d.book.Symbol(bitcoin).Quarantine(); why != "" {
+		if why := d.tracker.Symbol(bitcoin).Quarantine(); why != "" {
 			t.Fatalf("want no quarantine while fills explain the difference, have %q", why)
 		}
 		d.now += 700
@@ -171,11 +171,11 @@ func TestUnjournalledSpotOrderIsFoundInHistory(t *testing.T) {
 		{"another botd's that began before this journal's", "bt-3-1", "", "bt-2-9"},
 		{"another botd's that began in the same second", "bt-000002aaaaa-9", "", "bt-2-9"},
 	} {
-		book := NewBook(testSettle)
-		book.instance = "t"
-		book.Symbol(coin)
+		tracker := NewTracker(testSettle)
+		tracker.instance = "t"
+		tracker.Symbol(coin)
 		if c.sent != "" {
-			book.Apply(
+			tracker.Apply(
 				&record.Record{
 					Symbol:        coin,
 					ClientOrderID: c.sent,
@@ -183,10 +183,10 @@ func TestUnjournalledSpotOrderIsFoundInHistory(t *testing.T) {
 				},
 			)
 		}
-		book.Apply(&record.Record{Body: record.Boot{Epoch: 4}})
+		tracker.Apply(&record.Record{Body: record.Boot{Epoch: 4}})
 		newest := history
 		if c.since != "" {
-			book.Apply(
+			tracker.Apply(
 				&record.Record{
 					Symbol:        coin,
 					ClientOrderID: c.since,
@@ -198,19 +198,19 @@ func TestUnjournalledSpotOrderIsFoundInHistory(t *testing.T) {
 				exchange.Order{ID: 9, ClientOrderID: c.since, Market: exchange.Spot, Symbol: "BTC-USDT", Status: exchange.StatusFilled},
 			)
 		}
-		book.Observe(&Snapshot{Newest: newest})
-		if have := cmp.Or(book.Symbol(coin).unknownEnded, book.Symbol(coin).UnknownOrder()); have != c.want {
+		tracker.Observe(&Snapshot{Newest: newest})
+		if have := cmp.Or(tracker.Symbol(coin).unknownEnded, tracker.Symbol(coin).UnknownOrder()); have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
-		if quarantined := book.Symbol(coin).Quarantine() != ""; quarantined != (c.sent == "") {
+		if quarantined := tracker.Symbol(coin).Quarantine() != ""; quarantined != (c.sent == "") {
 			t.Errorf("%s: want a quarantine only where the journal is new, have %t", c.name, quarantined)
 		}
-		book.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: record.LevelPause}}) // a person was notified, and is not notified again
-		if have := book.Symbol(coin).unknownEnded; have != "" {
+		tracker.Apply(&record.Record{ClientOrderID: "bt-2-9", Body: record.Halt{Level: record.LevelPause}}) // a person was notified, and is not notified again
+		if have := tracker.Symbol(coin).unknownEnded; have != "" {
 			t.Errorf("%s: want it reported once, have %q", c.name, have)
 		}
-		book.Observe(&Snapshot{Newest: newest})
-		if have := book.Symbol(coin).unknownEnded; have != "" {
+		tracker.Observe(&Snapshot{Newest: newest})
+		if have := tracker.Symbol(coin).unknownEnded; have != "" {
 			t.Errorf("%s: want it reported once, though it is read again, have %q", c.name, have)
 		}
 	}
@@ -222,23 +222,23 @@ func TestLastReadOfAccountAndWallet(t *testing.T) {
 	d := newDesk(t)
 	d.observe(20, nil)
 	d.readsMargin(40, 100)
-	if account, atMS := d.book.Account(), d.book.AccountMS(); account.OrderMargin.Cmp(exchange.AmountOf(40)) != 0 || atMS != d.now {
+	if account, atMS := d.tracker.Account(), d.tracker.AccountMS(); account.OrderMargin.Cmp(exchange.AmountOf(40)) != 0 || atMS != d.now {
 		t.Errorf("want the account with 40 for orders of %d, have %+v of %d", d.now, account, atMS)
 	}
 	d.observe(20, nil)
-	rows := slices.Collect(d.book.OpenPositions())
+	rows := slices.Collect(d.tracker.OpenPositions())
 	if len(rows) != 1 || rows[0].Symbol != "BTC-USDT" || rows[0].Remaining != 20 {
 		t.Errorf("want the position of 20, have %+v", rows)
 	}
-	if d.book.ForgetAccount(); d.book.AccountMS() != 0 {
-		t.Errorf("want the account forgotten, have one of %d", d.book.AccountMS())
+	if d.tracker.ForgetAccount(); d.tracker.AccountMS() != 0 {
+		t.Errorf("want the account forgotten, have one of %d", d.tracker.AccountMS())
 	}
 	w := newWallet(t)
 	w.hasMoney("1", "0", "10000")
-	if balances := slices.Collect(w.book.Balances()); len(balances) != 2 || balances[1].Asset != "USDT" || w.book.WalletMS() != w.now {
-		t.Errorf("want BTC and USDT of %d, have %+v of %d", w.now, balances, w.book.WalletMS())
+	if balances := slices.Collect(w.tracker.Balances()); len(balances) != 2 || balances[1].Asset != "USDT" || w.tracker.WalletMS() != w.now {
+		t.Errorf("want BTC and USDT of %d, have %+v of %d", w.now, balances, w.tracker.WalletMS())
 	}
-	if w.book.ForgetWallet(); w.book.WalletMS() != 0 {
-		t.Errorf("want the wallet forgotten, have one of %d", w.book.WalletMS())
+	if w.tracker.ForgetWallet(); w.tracker.WalletMS() != 0 {
+		t.Errorf("want the wallet forgotten, have one of %d", w.tracker.WalletMS())
 	}
 }

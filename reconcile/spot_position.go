@@ -19,8 +19,8 @@ func (s *inputs) spotPosition() spotPosition { return spotPosition{s} }
 // the quantity that the fills explain, because only that wallet shows that some of it was sold. The
 // result of a purchase that no list shows counts as far as the wallet shows it.
 func (s spotPosition) toProtect() exchange.Quantity {
-	if s.book.StandsDown() {
-		return s.book.jointStopQuantity(s.symbol) - s.book.sellsUnknown(s.symbol) - s.neverListed() - s.unnamedStops()
+	if s.tracker.StandsDown() {
+		return s.tracker.jointStopQuantity(s.symbol) - s.tracker.sellsUnknown(s.symbol) - s.neverListed() - s.unnamedStops()
 	}
 	switch {
 	case s.walletBounds():
@@ -37,8 +37,8 @@ func (s spotPosition) toProtect() exchange.Quantity {
 // omits its stop.
 func (s spotPosition) neverListed() exchange.Quantity {
 	peer := &s.symbol.spot.peer
-	frozen := s.saleEvidence().frozenForOthers() - s.book.sellsOfOthers(s.symbol)
-	if !s.book.walletRead || peer.saleListed || s.book.sellsUnknown(s.symbol) != 0 || frozen < peer.net() {
+	frozen := s.saleEvidence().frozenForOthers() - s.tracker.sellsOfOthers(s.symbol)
+	if !s.tracker.walletRead || peer.saleListed || s.tracker.sellsUnknown(s.symbol) != 0 || frozen < peer.net() {
 		return 0
 	}
 	return max(0, peer.net())
@@ -47,19 +47,19 @@ func (s spotPosition) neverListed() exchange.Quantity {
 // explainedByFills returns the spot position that fills explain, without the quantity that orders
 // unknown to the journal may sell, or have sold according to wallet and order history.
 func (s spotPosition) explainedByFills() exchange.Quantity {
-	return max(0, s.symbol.Known()-s.symbol.Fees()-s.book.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
+	return max(0, s.symbol.Known()-s.symbol.Fees()-s.tracker.sellsUnknown(s.symbol)-s.symbol.spot.confirmed)
 }
 
 // withinWallet caps a quantity at the newest wallet's balance beyond foreign holdings. The wallet may be older
 // than the last sale, which the fills already contain.
 func (s spotPosition) withinWallet(quantity exchange.Quantity) exchange.Quantity {
-	baseBalance := s.symbol.rules.FloorQuantity(s.book.baseBalance(s.symbol))
-	return max(0, min(quantity, baseBalance-s.symbol.Baseline()-s.book.sellsUnknown(s.symbol)))
+	baseBalance := s.symbol.rules.FloorQuantity(s.tracker.baseBalance(s.symbol))
+	return max(0, min(quantity, baseBalance-s.symbol.Baseline()-s.tracker.sellsUnknown(s.symbol)))
 }
 
 // ownBalance returns botd's share of the balance in the newest wallet.
 func (s spotPosition) ownBalance() exchange.Quantity {
-	return max(0, s.book.baseBalance(s.symbol)-s.symbol.Baseline())
+	return max(0, s.tracker.baseBalance(s.symbol)-s.symbol.Baseline())
 }
 
 // missingInWallet returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
@@ -72,7 +72,7 @@ func (s spotPosition) missingInWallet() exchange.Quantity {
 	if s.walletDecides() {
 		return missing
 	}
-	own := s.book.baseBalance(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // purchases by others do not hide a missing part
+	own := s.tracker.baseBalance(s.symbol) - s.symbol.Baseline() - s.symbol.Unattributed() // purchases by others do not hide a missing part
 	return max(missing, min(all, all-own))
 }
 
@@ -84,9 +84,9 @@ func (s spotPosition) selling(replaced func(*account.Placement) bool) (sum excha
 	for _, p := range slices.Concat(s.stops, s.targetOrders) {
 		switch {
 		case p.Purpose() == placement.Entry || replaced(p):
-		case s.book.hasEnded(p):
+		case s.tracker.hasEnded(p):
 			finished += p.Remaining()
-		case s.book.Unlisted(p):
+		case s.tracker.Unlisted(p):
 			unlisted += p.Remaining()
 		default:
 			sum += p.Remaining()
@@ -94,7 +94,7 @@ func (s spotPosition) selling(replaced func(*account.Placement) bool) (sum excha
 	}
 	missing := s.missingInWallet()
 	if s.walletDecides() { // the missing quantity is not part of what is to be protected
-		return sum + unlisted - min(unlisted, max(0, missing-s.book.soldThoughRefused(s.symbol.Key())))
+		return sum + unlisted - min(unlisted, max(0, missing-s.tracker.soldThoughRefused(s.symbol.Key())))
 	}
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }
@@ -118,7 +118,7 @@ func (s spotPosition) walletDecides() bool {
 // walletBounds reports whether a new stop may cover no more than the wallet shows. A wallet that freezes less than the open orders require is wrong,
 // unless sales by others confirm it.
 func (s spotPosition) walletBounds() bool {
-	return s.walletDecides() && (s.soldByOthers() || !s.book.walletWrong(s.symbol))
+	return s.walletDecides() && (s.soldByOthers() || !s.tracker.walletWrong(s.symbol))
 }
 
 // soldByOthers reports whether the symbol is quarantined and the order history also shows that others have sold.
@@ -130,7 +130,7 @@ func (s spotPosition) soldByOthers() bool {
 // sold the rest: the part of its sales that no listed purchase of its own explains. A deposit, or a purchase that no list shows, hides this from the
 // wallet. Stops cover that part all the same, and a person decides.
 func (s spotPosition) unsoldByPeer() exchange.Quantity {
-	if s.symbol.Key().Market != exchange.Spot || s.desired.Flatten || !s.book.StandsDown() {
+	if s.symbol.Key().Market != exchange.Spot || s.desired.Flatten || !s.tracker.StandsDown() {
 		return s.ownPosition
 	}
 	return min(s.ownPosition, max(0, s.symbol.ownOnSpot()+min(0, s.symbol.spot.peer.net())))
@@ -139,7 +139,7 @@ func (s spotPosition) unsoldByPeer() exchange.Quantity {
 // soldElsewhere returns the part of the wallet's shortfall that another botd has sold, according to the newest history, until the shortfall is
 // decided.
 func (s spotPosition) soldElsewhere() exchange.Quantity {
-	if !s.book.idsLeftOut || s.symbol.short != 0 || s.desired.Flatten {
+	if !s.tracker.idsLeftOut || s.symbol.short != 0 || s.desired.Flatten {
 		return 0
 	}
 	return s.symbol.spot.soldElsewhere
@@ -152,9 +152,9 @@ func (s spotPosition) leftByPeer(quantity exchange.Quantity) exchange.Quantity {
 		return quantity
 	}
 	quantity = max(0, quantity-s.soldElsewhere())
-	if s.book.walletRead && (s.book.StandsDown() || s.book.HasUnnamedPeer()) {
+	if s.tracker.walletRead && (s.tracker.StandsDown() || s.tracker.HasUnnamedPeer()) {
 		own := s.ownBalance()
-		if s.book.StandsDown() {
+		if s.tracker.StandsDown() {
 			own -= s.symbol.spot.peer.persons(s.symbol.Unattributed())
 		}
 		quantity = min(quantity, max(0, own-s.saleEvidence().frozenForOthers()))
@@ -169,7 +169,7 @@ const canceledByOthersWaitMS = 3_000
 // recentlyCanceled returns the quantity of own stops that another party has canceled within that time.
 func (s spotPosition) recentlyCanceled() (sum exchange.Quantity) {
 	for _, one := range s.symbol.spot.replaced.canceled {
-		if s.book.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+canceledByOthersWaitMS {
+		if s.tracker.idsLeftOut && s.nowMS < one.untilMS-repeatedMS+canceledByOthersWaitMS {
 			sum += one.quantity
 		}
 	}
@@ -180,8 +180,8 @@ func (s spotPosition) recentlyCanceled() (sum exchange.Quantity) {
 // against its older position.
 func (s spotPosition) peerStopPending() exchange.Quantity {
 	recent := s.symbol.spot.peer.recentPurchases(s.nowMS)
-	before := max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-recent)
-	return max(0, recent-max(0, s.book.sellsUnknown(s.symbol)-before))
+	before := max(0, s.tracker.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-recent)
+	return max(0, recent-max(0, s.tracker.sellsUnknown(s.symbol)-before))
 }
 
 // unnamedStops returns the quantity of stops without a client order id that may belong to another botd: lists that omit ids do not show who placed
@@ -192,5 +192,5 @@ func (s spotPosition) unnamedStops() (sum exchange.Quantity) {
 			sum += o.Remaining()
 		}
 	}
-	return min(sum, max(0, s.book.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-s.book.sellsUnknown(s.symbol)))
+	return min(sum, max(0, s.tracker.jointStopQuantity(s.symbol)-max(0, s.symbol.ownOnSpot())-s.tracker.sellsUnknown(s.symbol)))
 }

@@ -31,7 +31,7 @@ func TestSpotProtection(t *testing.T) {
 				rows, sum = append(rows, w.places(placement.StopLoss, int64(8+i), orders[i])), sum+orders[i].Quantity
 			}
 			w.now += minute
-			rules := w.book.Symbol(coin).rules
+			rules := w.tracker.Symbol(coin).rules
 			w.shows(rules.QuantityAmount(1_010-sum).String(), rules.QuantityAmount(sum).String(), rows...)
 		}
 	}
@@ -55,7 +55,7 @@ func TestSpotProtection(t *testing.T) {
 		{"none is wanted, and the wallet is contradicted", func(w *wallet) { stands(stopOf(10))(w); contradicts(w) }, none, ""},
 		{"at no price", stands(stopOf(10)), whole, ""},
 		{"it moves", stands(at(48_000e8, 10)), stopped2, moves},
-		{"it moves to the least price", func(w *wallet) { stands(at(48_000e8, 10))(w); w.book.Symbol(coin).rules.PriceTick = 1 }, func(w *Desired) {
+		{"it moves to the least price", func(w *wallet) { stands(at(48_000e8, 10))(w); w.tracker.Symbol(coin).rules.PriceTick = 1 }, func(w *Desired) {
 			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 1}}
 		}, moves},
 		{"of two the older one moves first", stands(at(48_000e8, 4), at(48_000e8, 6)), stopped2, moves},
@@ -91,7 +91,7 @@ func TestSpotProtection(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w, _ := protecting(t)
-			w.book.Symbol(coin).entryPrice = exchange.AmountOf(50_000)
+			w.tracker.Symbol(coin).entryPrice = exchange.AmountOf(50_000)
 			if c.with != nil {
 				c.with(w)
 			}
@@ -104,7 +104,7 @@ func TestSpotProtection(t *testing.T) {
 
 // stopRow is a live order as a list shows it.
 func (w *wallet) stopRow(orderID int64) exchange.Order {
-	p := w.book.withOrderID(exchange.Spot, orderID)
+	p := w.tracker.withOrderID(exchange.Spot, orderID)
 	o := p.Order()
 	return exchange.Order{ID: orderID, ClientOrderID: p.ClientOrderID(), Market: exchange.Spot, Symbol: o.Symbol, Side: o.Side, Type: o.Type,
 		Quantity: o.Quantity, Price: o.Price, StopPrice: o.StopPrice, Status: exchange.StatusOpen, CreatedMS: p.SentMS()}
@@ -154,7 +154,7 @@ func TestSpotStopStaysWithoutProofOfSale(t *testing.T) {
 	} {
 		w := explains(t, 0, 0)
 		w.places(placement.StopLoss, 9, stopOf(1))
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		w.reads(c.baseBalance, 0)
 		symbol.spot.unlisted.undecided, symbol.spot.baseBalance = c.undecided, c.baseBalance
 		if c.theirs != 0 {
@@ -190,9 +190,9 @@ func TestWalletDefinesProtectionIfHistoryIsUnread(t *testing.T) {
 		w.now += 60_000
 		w.start()
 		w.now += c.afterMS
-		rules := w.book.Symbol(coin).rules
-		w.book.Symbol(coin).last, w.book.Symbol(coin).entryPrice = 50_000e8, exchange.AmountOf(50_000)
-		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows), Unread: []exchange.SymbolKey{coin},
+		rules := w.tracker.Symbol(coin).rules
+		w.tracker.Symbol(coin).last, w.tracker.Symbol(coin).entryPrice = 50_000e8, exchange.AmountOf(50_000)
+		w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows), Unread: []exchange.SymbolKey{coin},
 			Balances: exchange.FetchedOf([]exchange.Balance{
 				{Asset: "BTC", Free: rules.QuantityAmount(1_004 - c.stands), Frozen: rules.QuantityAmount(c.stands)}})})
 		if have := stopped(w.derives(func(d *Desired) { stopped2(d); d.Unread = true })); have != c.want {
@@ -221,7 +221,7 @@ func TestAnotherBotdsStopInFlightCoversPurchase(t *testing.T) {
 		{"botd holds nothing, and they sell some of the seven", 0, 5, 7, 6, 6},
 	} {
 		w := explains(t, c.own, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", 1_000+c.own+c.before+c.now
 		symbol.spot.peer.orders = []peerOrder{{50, c.before, w.now - 60_000}, {51, c.now, w.now}}
 		if c.sells != 0 {
@@ -248,7 +248,7 @@ func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 		{"neither holds anything", 0, 0, 0, 9, 0},
 	} {
 		w := explains(t, c.own, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.unknownEnded, symbol.spot.baseBalance = elders+"1", 1_000+c.own+c.theirs
 		symbol.spot.peer.orders = []peerOrder{{50, c.theirs, 1}}
 		symbol.foreign = []exchange.Order{anothers("", 61, exchange.Sell, exchange.StopLimit, c.unnamed, 0, 1)}
@@ -295,19 +295,19 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 			w.places(placement.StopLoss, 9, stopOf(c.lost))
 		}
 		w.now += 60_000
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		if c.stands {
 			symbol.unknownEnded, symbol.spot.peer.orders, symbol.spot.baseBalance = elders+"1", []peerOrder{{50, 5, 1}}, 1_000+c.baseBalance
 		}
 		w.reads(1_000+c.baseBalance-c.stop, c.stop, rows...)
 		if c.unfrozen {
-			for p := range w.book.Live() {
+			for p := range w.tracker.Live() {
 				if p.OrderID() == 9 {
-					w.book.noteUnfrozen(p.ClientOrderID(), true)
+					w.tracker.noteUnfrozen(p.ClientOrderID(), true)
 				}
 			}
 		}
-		w.book.walletRead = !c.old
+		w.tracker.walletRead = !c.old
 		d := w.deriving(func(d *Desired) { stopped2(d); d.Unread = c.unread })
 		d.spotStops().exitPart()
 		if have := stopped(d.intents); have != c.want {
@@ -329,7 +329,7 @@ func TestSmallestOfEightStopsIsReplaced(t *testing.T) {
 		{"the fate of one is not known", func(w *wallet) { w.places(placement.StopLoss, 0, stopOf(3)) }, ""},
 		{"it is not traded", func(w *wallet) {
 			w.places(placement.StopLoss, 20, stopOf(3))
-			w.book.Symbol(coin).rules.Tradable = false
+			w.tracker.Symbol(coin).rules.Tradable = false
 		}, ""},
 	} {
 		w := explains(t, 60, 0)
@@ -380,7 +380,7 @@ func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
 		{"it is one too many", 49_000e8, 1, "cancel 9: the stop would sell more than the position / "},
 	} {
 		w := explains(t, 0, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		order := stopOf(1)
 		order.StopPrice = c.stop
 		w.places(placement.StopLoss, 9, order)
@@ -404,7 +404,7 @@ func TestNoStopMovesAfterStopRefusal(t *testing.T) {
 	t.Parallel()
 	elsewhere := func(w *wallet) {
 		order := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10,
-			ClientOrderID: w.book.NextClientOrderID("t")}
+			ClientOrderID: w.tracker.NextClientOrderID("t")}
 		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Reason: "no"}})
@@ -424,7 +424,7 @@ func TestNoStopMovesAfterStopRefusal(t *testing.T) {
 		w := explains(t, 10, 0)
 		c.with(w)
 		w.now += c.agoMS
-		w.book.Symbol(coin).settled = true
+		w.tracker.Symbol(coin).settled = true
 		if have := w.deriving(nil).mayMoveStop(); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
@@ -438,9 +438,9 @@ func TestEndedStopsExplainOwnPartOfShortfall(t *testing.T) {
 	first, second := w.places(placement.StopLoss, 21, stopOf(6)), w.places(placement.StopLoss, 22, stopOf(6))
 	w.now += 60_000
 	w.reads(14, 0)
-	w.book.listed[exchange.Spot] = openList{beganMS: w.now}
-	w.book.noteUnfrozen(first.ClientOrderID, true)
-	w.book.noteUnfrozen(second.ClientOrderID, true)
+	w.tracker.listed[exchange.Spot] = openList{beganMS: w.now}
+	w.tracker.noteUnfrozen(first.ClientOrderID, true)
+	w.tracker.noteUnfrozen(second.ClientOrderID, true)
 	w.apply(record.Record{Symbol: coin, Body: record.Baseline{}})
 	if have := w.deriving(nil).spotStops().stoppable(14); have != 8 {
 		t.Errorf("of fourteen that are free, while one of two stops of six has sold: want eight, have %d", have)
@@ -453,7 +453,7 @@ func TestAPriceIsPassedByItsCollar(t *testing.T) {
 	w, _ := protecting(t)
 	w.now += 60_000
 	w.shows("1.01", "0")
-	w.book.Symbol(coin).last = 12_345_60000000
+	w.tracker.Symbol(coin).last = 12_345_60000000
 	w.targets(0, nil)
 	if have := summary(w.derives(nil)); have != "exit sell limit 10 at 11728.4: the target is flat" {
 		t.Errorf("want it sold at 11728.4, have %q", have)

@@ -92,13 +92,14 @@ func TestSpotIntents(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w, _ := protecting(t)
-			symbol := w.book.Symbol(coin)
-			desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1, MayOpen: true,
-				Bridge: true, Collar: exchange.RateOne / 20,
+			symbol := w.tracker.Symbol(coin)
+			desired := &Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
+				MayOpen: true,
+				Bridge:  true, Collar: exchange.RateOne / 20,
 				Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}}
 			w.apply(record.Record{Strategy: "one", Symbol: coin,
 				Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: c.target}}}})
-			if _, priced := w.book.Derive(desired, w.now); priced != nil {
+			if _, priced := w.tracker.Derive(desired, w.now); priced != nil {
 				w.apply(*priced)
 			}
 			var open []exchange.Order
@@ -119,7 +120,7 @@ func TestSpotIntents(t *testing.T) {
 			if c.change != nil {
 				c.change(desired)
 			}
-			intents, _ := w.book.Derive(desired, w.now)
+			intents, _ := w.tracker.Derive(desired, w.now)
 			if have := summary(intents); have != c.want {
 				t.Errorf("want %q\nhave %q", c.want, have)
 			}
@@ -147,9 +148,10 @@ func stepThroughCollar(t testing.TB, target exchange.Quantity, collar exchange.R
 	w := holding(t, ForeignHalt)
 	w.apply(record.Record{Strategy: "one", Symbol: coin,
 		Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: target}}}})
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last = 50_000e8
-	intents, _ := w.book.Derive(&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, MayOpen: true, Interval: exchange.Minute1, Collar: collar}, w.now)
+	intents, _ := w.tracker.Derive(&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, MayOpen: true, Interval: exchange.Minute1,
+		Collar: collar}, w.now)
 	if len(intents) != 1 || intents[0].Order.QuoteAmount != exchange.MustAmount(want) {
 		t.Errorf("a target of %d: want %s USDT, have %+v", target, want, intents)
 	}

@@ -22,13 +22,13 @@ func (w *wallet) targets(quantity exchange.Quantity, change func(plan *strategy.
 
 // derives returns what the plan needs at 50,000 and a collar of 5 %, with the pricing record applied.
 func (w *wallet) derives(change func(*Desired)) []Intent {
-	symbol := w.book.Symbol(coin)
-	desired := &Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, MayOpen: true, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
+	symbol := w.tracker.Symbol(coin)
+	desired := &Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, MayOpen: true, Equity: exchange.AmountOf(10_000), Interval: exchange.Minute1,
 		Bridge: true, Collar: exchange.RateOne / 20}
 	if change != nil {
 		change(desired)
 	}
-	intents, priced := w.book.Derive(desired, w.now)
+	intents, priced := w.tracker.Derive(desired, w.now)
 	if priced != nil {
 		w.apply(*priced)
 	}
@@ -48,15 +48,15 @@ func (w *wallet) refuses(purpose placement.Purpose, order exchange.NewOrder) {
 // answersCancel applies the exchange's answer that an order has been canceled.
 func (w *wallet) answersCancel(o exchange.Order) {
 	o.Status = exchange.StatusCanceled
-	w.book.NoteCancel(o.ClientOrderID, w.now)
-	w.book.NoteReleased(o.ClientOrderID, &o, w.now)
+	w.tracker.NoteCancel(o.ClientOrderID, w.now)
+	w.tracker.NoteReleased(o.ClientOrderID, &o, w.now)
 }
 
 // passed lets an exit rest for two seconds, because the price has passed its limit.
 func (w *wallet) passed(quantity exchange.Quantity) {
 	w.t.Helper()
 	o := w.places(placement.Exit, 9, saleOf(quantity))
-	frozen := w.book.Symbol(coin).rules.QuantityAmount(quantity)
+	frozen := w.tracker.Symbol(coin).rules.QuantityAmount(quantity)
 	w.shows(exchange.MustAmount("1.01").Sub(frozen).String(), frozen.String(), o)
 	w.now += 2_000
 }
@@ -138,13 +138,13 @@ func TestSpotTargetIntents(t *testing.T) {
 			stop := w.places(placement.StopLoss, 8, stopOf(8))
 			w.now += 60_000
 			w.shows("1", "0.008", stop)
-			w.book.Symbol(coin).last = 100e8
+			w.tracker.Symbol(coin).last = 100e8
 		}, withStop, ""},
 		{"to nine, of which fees have taken two, and the step has grown", 10, nil, func(w *wallet) {
 			w.apply(record.Record{Symbol: coin, Body: record.Fees{Quantity: 2}})
 			w.now += 60_000
 			w.shows("1.008", "0")
-			w.book.Symbol(coin).rules.QuantityTick = 2
+			w.tracker.Symbol(coin).rules.QuantityTick = 2
 			w.targets(9, nil)
 		}, plain, ""},
 		{"to a part, where an exit waits", 4, nil, quiet, until(1, false), ""},
@@ -154,10 +154,10 @@ func TestSpotTargetIntents(t *testing.T) {
 		{"to nothing, where it has waited", 0, nil, quiet, until(0, false), flat},
 		{"to a part, where a sale was refused", 4, nil, func(w *wallet) { quiet(w); w.refuses(placement.Exit, saleOf(6)) }, plain, ""},
 		{"to nothing, where a sale was refused", 0, nil, func(w *wallet) { quiet(w); w.refuses(placement.Exit, saleOf(6)) }, plain, ""},
-		{"to a part, where somebody took a stop off", 4, nil, func(w *wallet) { quiet(w); w.book.Symbol(coin).spot.cancelRefusedMS = w.now }, plain, ""},
-		{"to nothing, where somebody took a stop off", 0, nil, func(w *wallet) { quiet(w); w.book.Symbol(coin).spot.cancelRefusedMS = w.now }, plain, ""},
-		{"to nothing, while it is not traded", 0, nil, func(w *wallet) { quiet(w); w.book.Symbol(coin).rules.Tradable = false }, plain, flat},
-		{"to nothing, while it is not traded, and a stop stands", 0, nil, func(w *wallet) { stands(w); w.book.Symbol(coin).rules.Tradable = false },
+		{"to a part, where somebody took a stop off", 4, nil, func(w *wallet) { quiet(w); w.tracker.Symbol(coin).spot.cancelRefusedMS = w.now }, plain, ""},
+		{"to nothing, where somebody took a stop off", 0, nil, func(w *wallet) { quiet(w); w.tracker.Symbol(coin).spot.cancelRefusedMS = w.now }, plain, ""},
+		{"to nothing, while it is not traded", 0, nil, func(w *wallet) { quiet(w); w.tracker.Symbol(coin).rules.Tradable = false }, plain, flat},
+		{"to nothing, while it is not traded, and a stop stands", 0, nil, func(w *wallet) { stands(w); w.tracker.Symbol(coin).rules.Tradable = false },
 			withStop, ""},
 		{"to nothing, and a stop holds it", 0, nil, func(w *wallet) { stands(w) }, withStop, room},
 		{"to nothing, its cancel answered half a second ago", 0, nil, func(w *wallet) { o := stands(w); w.answersCancel(o); w.now += 500 }, withStop, ""},
@@ -165,12 +165,12 @@ func TestSpotTargetIntents(t *testing.T) {
 		{"to nothing, and an old wallet freezes what no order holds", 0, nil, func(w *wallet) {
 			w.now += 60_000
 			w.shows("0", "1.01")
-			w.book.Symbol(coin).spot.inconclusive = true
+			w.tracker.Symbol(coin).spot.inconclusive = true
 		}, withStop, flat},
 		{"to nothing, and nothing is free yet in a wallet that may be old", 0, nil, func(w *wallet) {
 			w.now += 60_000
 			w.shows("0", "1.01")
-			w.book.Symbol(coin).spot.inconclusive = true
+			w.tracker.Symbol(coin).spot.inconclusive = true
 			w.refuses(placement.Exit, saleOf(10))
 			w.now += confirmMS / 2
 		}, withStop, stop},
@@ -190,12 +190,12 @@ func TestSpotTargetIntents(t *testing.T) {
 		{"to a part, and an exit of it rests", 4, nil, func(w *wallet) { w.passed(6) }, plain, passed},
 		{"to nothing, an exit of half rests, and nothing more can be sold", 0, nil, func(w *wallet) {
 			w.passed(5)
-			w.book.Symbol(coin).last = 100e8
+			w.tracker.Symbol(coin).last = 100e8
 		}, plain, passed},
 		{"to nothing, in a quarantine, while only the wallet can be read", 0, nil, func(w *wallet) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 			w.now += 60_000
-			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
+			w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}},
 				Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.004")}})})
 		}, func(*wallet) func(*Desired) { return func(d *Desired) { d.Unread = true } }, "exit sell limit 4 at 47500: the target is flat"},
 		{"no resting exit is placed while a part is sold", 4, asks, quiet, plain, smaller},
@@ -204,8 +204,8 @@ func TestSpotTargetIntents(t *testing.T) {
 			w.shows("1.004", "0.006", w.places(placement.Exit, 9, saleOf(6)))
 		}, plain, "exit_order sell limit 4 at 60000 as a"},
 		{"no resting exit where a stop is to hold all of it", 10, asks, quiet, withStop, stop},
-		{"too little to be sold: a stop that stands stays", 0, nil, func(w *wallet) { stands(w); w.book.Symbol(coin).last = 100e8 }, withStop, ""},
-		{"too little to be sold: the plan's exits go on", 0, asks, func(w *wallet) { quiet(w); w.book.Symbol(coin).last = 100e8 }, plain,
+		{"too little to be sold: a stop that stands stays", 0, nil, func(w *wallet) { stands(w); w.tracker.Symbol(coin).last = 100e8 }, withStop, ""},
+		{"too little to be sold: the plan's exits go on", 0, asks, func(w *wallet) { quiet(w); w.tracker.Symbol(coin).last = 100e8 }, plain,
 			"exit_order sell limit 4 at 60000 as a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -257,10 +257,10 @@ func TestClosableSpotHolding(t *testing.T) {
 		{"the wallet shows less", 1_004, nil, 10, 10},
 		{"in a quarantine", 1_010, quarantined("a test"), 10, 10},
 		{"in a quarantine the wallet shows less", 1_004, quarantined("a test"), 10, 4},
-		{"another botd trades", 1_010, func(w *wallet) { w.book.Symbol(coin).unknownEnded = elders + "1" }, 10, 10},
-		{"another botd trades, and the wallet shows less", 1_004, func(w *wallet) { w.book.Symbol(coin).unknownEnded = elders + "1" }, 4, 4},
+		{"another botd trades", 1_010, func(w *wallet) { w.tracker.Symbol(coin).unknownEnded = elders + "1" }, 10, 10},
+		{"another botd trades, and the wallet shows less", 1_004, func(w *wallet) { w.tracker.Symbol(coin).unknownEnded = elders + "1" }, 4, 4},
 		{"another botd trades, and its orders sell some", 1_010, func(w *wallet) {
-			w.book.Symbol(coin).unknownEnded = elders + "1"
+			w.tracker.Symbol(coin).unknownEnded = elders + "1"
 			w.sellsUnlisted(3)
 		}, 7, 7},
 		{"orders of another journal sell some", 1_010, func(w *wallet) { w.sellsUnlisted(3) }, 7, 7},
@@ -268,12 +268,12 @@ func TestClosableSpotHolding(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		w.reads(c.baseBalance, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.position, symbol.spot.baseBalance = symbol.heldOnSpot(), c.baseBalance
 		if c.with != nil {
 			c.with(w)
 		}
-		if held, all := w.book.Closable(symbol), w.book.ToClose(symbol); held != c.held || all != c.all {
+		if held, all := w.tracker.Closable(symbol), w.tracker.ToClose(symbol); held != c.held || all != c.all {
 			t.Errorf("%s: want %d to be closed and %d by the kill switch, have %d and %d", c.name, c.held, c.all, held, all)
 		}
 	}

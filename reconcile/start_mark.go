@@ -27,7 +27,7 @@ type startMark struct {
 }
 
 func (s *inputs) startMark() startMark {
-	return startMark{s.book.Start(), s.book.omitsIDs(), s.symbol.rules, s.symbol.last, s.desired.Collar}
+	return startMark{s.tracker.Start(), s.tracker.omitsIDs(), s.symbol.rules, s.symbol.last, s.desired.Collar}
 }
 
 // ticks returns a number of ticks between zero and a maximum. It is zero if lists show ids, and in a backtest, whose random part is zero.

@@ -23,7 +23,7 @@ const UnconfirmedKey = "unconfirmed"
 
 // noteUnconfirmed records since when a part of each spot position has been unconfirmed.
 func (s *survey) noteUnconfirmed() {
-	for symbol := range s.book.Symbols() {
+	for symbol := range s.tracker.Symbols() {
 		t := &symbol.spot
 		switch {
 		case symbol.Key().Market != exchange.Spot || symbol.rules == nil || symbol.last == 0:
@@ -36,7 +36,7 @@ func (s *survey) noteUnconfirmed() {
 }
 
 func (s *survey) unconfirmed(symbol *SymbolState) exchange.Quantity {
-	on := s.book.inputs(&Desired{}, symbol, s.fetched.EndedMS)
+	on := s.tracker.inputs(&Desired{}, symbol, s.fetched.EndedMS)
 	return on.spotPosition().unconfirmed()
 }
 
@@ -52,17 +52,17 @@ func (s spotPosition) withoutSale(both bool) exchange.Quantity {
 	var recent, listed, unknown exchange.Quantity
 	for _, p := range s.symbol.live {
 		switch {
-		case p.Order().Side == exchange.Buy || s.book.delivery(p).releasedMS != 0:
+		case p.Order().Side == exchange.Buy || s.tracker.delivery(p).releasedMS != 0:
 		case s.isNew(p):
 			recent += p.Remaining()
 		case p.OrderID() == 0:
 			unknown += p.Remaining()
-		case !s.book.Unlisted(p):
+		case !s.tracker.Unlisted(p):
 			listed += p.Remaining()
 		}
 	}
 	rules, t := s.symbol.rules, &s.symbol.spot.unlisted
-	held, frozen := s.explainedByFills()+t.inferred, rules.QuantityOf(s.book.Balance(rules.Base).Frozen)-s.book.sellsOfOthers(s.symbol)
+	held, frozen := s.explainedByFills()+t.inferred, rules.QuantityOf(s.tracker.Balance(rules.Base).Frozen)-s.tracker.sellsOfOthers(s.symbol)
 	if alone {
 		held = max(held, s.explainedByFills()+max(t.vanished(), s.acceptedPurchases()))
 	}
@@ -73,7 +73,7 @@ func (s spotPosition) withoutSale(both bool) exchange.Quantity {
 	switch {
 	case !alone:
 		shown += unknown
-	case both && s.book.walletRead:
+	case both && s.tracker.walletRead:
 		shown = min(listed, frozen)
 	case both:
 		shown = listed
@@ -83,21 +83,21 @@ func (s spotPosition) withoutSale(both bool) exchange.Quantity {
 
 // isNew reports whether lists and wallet may not show an order yet.
 func (s spotPosition) isNew(p *account.Placement) bool {
-	arrivedMS := s.book.arrivedMS(p)
-	return arrivedMS >= s.book.walletFromMS || p.OrderID() == 0 && s.nowMS-arrivedMS < newOrderMS
+	arrivedMS := s.tracker.arrivedMS(p)
+	return arrivedMS >= s.tracker.walletFromMS || p.OrderID() == 0 && s.nowMS-arrivedMS < newOrderMS
 }
 
 // paidSales returns the quantity that the wallet lacks and that sales without a listed outcome may have sold, because their money has come.
 func (s spotPosition) paidSales() exchange.Quantity {
-	sum := s.book.soldThoughRefused(s.symbol.Key())
+	sum := s.tracker.soldThoughRefused(s.symbol.Key())
 	for _, p := range s.symbol.live {
-		order, known := p.Order(), s.book.delivery(p)
-		if order.Side == exchange.Sell && known.releasedMS == 0 && !s.isNew(p) && (p.OrderID() == 0 || s.book.Unlisted(p)) &&
+		order, known := p.Order(), s.tracker.delivery(p)
+		if order.Side == exchange.Sell && known.releasedMS == 0 && !s.isNew(p) && (p.OrderID() == 0 || s.tracker.Unlisted(p)) &&
 			!s.saleEvidence().unpaid(&order, p.Remaining(), known.before, p.SentMS()) {
 			sum += p.Remaining()
 		}
 	}
-	for _, r := range s.book.Refused() {
+	for _, r := range s.tracker.Refused() {
 		if r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && !s.saleEvidence().unpaid(&r.order, r.order.Quantity, r.before, r.SentMS) {
 			sum += r.order.Quantity
 		}
@@ -110,7 +110,7 @@ func (s spotPosition) paidSales() exchange.Quantity {
 func (s spotPosition) acceptedPurchases() (sum exchange.Quantity) {
 	for _, p := range s.symbol.live {
 		market := p.Order().Type == exchange.MarketOrder
-		if market && p.Order().Side == exchange.Buy && p.OrderID() != 0 && s.book.Unlisted(p) && s.nowMS-s.book.arrivedMS(p) > newOrderMS {
+		if market && p.Order().Side == exchange.Buy && p.OrderID() != 0 && s.tracker.Unlisted(p) && s.nowMS-s.tracker.arrivedMS(p) > newOrderMS {
 			bought := s.symbol.mayBuy(p)
 			sum += bought - bought/32 // mayBuy is the most: the price may have been higher, and the fee comes from the coins
 		}
@@ -142,7 +142,7 @@ func (d spotStops) placeUnconfirmed() {
 	if d.nowMS-sinceMS <= unconfirmedWaitMS {
 		return
 	}
-	free := d.symbol.rules.QuantityOf(d.book.Balance(d.symbol.rules.Base).Free) - max(d.symbol.Baseline(), d.symbol.Unattributed())
+	free := d.symbol.rules.QuantityOf(d.tracker.Balance(d.symbol.rules.Base).Free) - max(d.symbol.Baseline(), d.symbol.Unattributed())
 	missing := d.spotPosition().withoutSale(false) // the likeliest part
 	switch {
 	case !d.saleEvidence().walletHoldsOnlyOwn():

@@ -19,7 +19,7 @@ func TestPartWhoseSaleIsNotShown(t *testing.T) {
 	elsewhere := func(leftOut bool) func(w *wallet, symbol *SymbolState) {
 		return func(w *wallet, symbol *SymbolState) {
 			w.shows("0.01", "0")
-			w.book.idsLeftOut, symbol.spot.soldElsewhere = leftOut, 3
+			w.tracker.idsLeftOut, symbol.spot.soldElsewhere = leftOut, 3
 		}
 	}
 	for _, c := range []struct {
@@ -35,9 +35,9 @@ func TestPartWhoseSaleIsNotShown(t *testing.T) {
 		{"the list shows it, and the wallet is unread", "0", func(w *wallet, _ *SymbolState) {
 			row := stop(w)
 			w.shows("0.01", "0", row)
-			w.book.walletRead = false
+			w.tracker.walletRead = false
 		}, 0, 0},
-		{"the former wallet shows it", "0", func(w *wallet, _ *SymbolState) { stop(w); w.shows("0", "0.01"); w.book.walletRead = false }, 10, 0},
+		{"the former wallet shows it", "0", func(w *wallet, _ *SymbolState) { stop(w); w.shows("0", "0.01"); w.tracker.walletRead = false }, 10, 0},
 		{"the list shows it, but its cancel was answered", "0", func(w *wallet, _ *SymbolState) {
 			row := stop(w)
 			w.shows("0.01", "0", row)
@@ -65,21 +65,21 @@ func TestPartWhoseSaleIsNotShown(t *testing.T) {
 		{"another has sold three, but lists show ids", "1", elsewhere(false), 10, 10},
 		{"a stop was canceled by another just now", "1", func(w *wallet, symbol *SymbolState) {
 			w.shows("1.01", "0")
-			w.book.idsLeftOut = true
+			w.tracker.idsLeftOut = true
 			symbol.spot.replaced.canceled = []canceledStop{{quantity: 4, fromMS: w.now, untilMS: w.now + repeatedMS}}
 		}, 6, 6},
 		{"a person decides about what others have sold", "1", func(w *wallet, symbol *SymbolState) {
 			w.shows("1.006", "0")
 			symbol.short = -4
-			w.book.Apply(&record.Record{Symbol: coin, Body: record.Quarantined{Reason: "sold", Cause: record.SoldByOthers}})
+			w.tracker.Apply(&record.Record{Symbol: coin, Body: record.Quarantined{Reason: "sold", Cause: record.SoldByOthers}})
 		}, 6, 6},
 	} {
 		w := holdingNextTo(t, ForeignHalt, c.others)
 		w.deriver()
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		w.now += 5_000
 		c.with(w, symbol)
-		on := w.book.inputs(&Desired{}, symbol, w.now)
+		on := w.tracker.inputs(&Desired{}, symbol, w.now)
 		if both, either := on.spotPosition().withoutSale(true), on.spotPosition().withoutSale(false); both != c.both || either != c.either {
 			t.Errorf("%s: want %d and %d, have %d and %d", c.name, c.both, c.either, both, either)
 		}
@@ -106,7 +106,7 @@ func TestAcceptedPurchases(t *testing.T) {
 	} {
 		w := holdingNextTo(t, ForeignHalt, "0")
 		w.deriver()
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		row := w.places(placement.Entry, c.orderID, buys)
 		w.now += c.waitMS
 		var rows []exchange.Order
@@ -114,7 +114,7 @@ func TestAcceptedPurchases(t *testing.T) {
 			rows = append(rows, row)
 		}
 		w.shows("0.01", "0", rows...)
-		on := w.book.inputs(&Desired{}, symbol, w.now)
+		on := w.tracker.inputs(&Desired{}, symbol, w.now)
 		if have := on.spotPosition().acceptedPurchases(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
@@ -136,7 +136,7 @@ func TestStopsConfirmedByExchange(t *testing.T) {
 		w := holdingNextTo(t, ForeignHalt, c.others)
 		w.deriver()
 		order := stopOf(6)
-		order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+		order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 		w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: placement.StopLoss, Key: c.key, DeadlineMS: w.now + 5_000}})
 		if c.orderID != 0 {
@@ -154,7 +154,7 @@ func TestUnconfirmedSince(t *testing.T) {
 	t.Parallel()
 	w := holdingNextTo(t, ForeignHalt, "0")
 	derive := w.deriver()
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	row := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 30_000
 	w.shows("0.01", "0", row)
@@ -208,12 +208,12 @@ func TestDeniedStopsAreCounted(t *testing.T) {
 	} {
 		w := holdingNextTo(t, ForeignHalt, "0")
 		id := w.places(c.purpose, c.orderID, c.order).ClientOrderID
-		p := w.book.Placement(id)
+		p := w.tracker.Placement(id)
 		if c.seen {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: c.orderID}})
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: c.state, OrderID: c.orderID, Filled: c.filled}})
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.denied = c.counted
 		symbol.spot.denied.note(p, c.known)
 		have := symbol.spot.denied

@@ -62,7 +62,7 @@ func (c unconfirmedStop) check(t testing.TB) {
 			w.shows(c.free, c.frozen, rows...)
 			continue
 		}
-		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows), History: exchange.FetchedOf[exchange.Order](nil)})
+		w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows), History: exchange.FetchedOf[exchange.Order](nil)})
 	}
 	w.now -= 500
 	if have := stopped(derive()); have != c.want {
@@ -127,7 +127,7 @@ func halfWalletPurchase(t testing.TB) {
 		t.Fatalf("want a stop of the 10 that nothing covers, have %s", summary(further))
 	}
 	order := further[0].Order
-	order.ClientOrderID = w.book.NextClientOrderID("t")
+	order.ClientOrderID = w.tracker.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.StopLoss, Key: UnconfirmedKey, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: 10}})
@@ -152,11 +152,11 @@ func refusedUnconfirmed(t testing.TB) {
 	w := holdingNextTo(t, ForeignHalt, "0")
 	w.shows("0", "0")
 	order := stopOf(10)
-	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.StopLoss, Key: UnconfirmedKey, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Code: 2030, Reason: "the balance is not enough"}})
-	if spot := &w.book.Symbol(coin).spot; spot.overdrawn || spot.stopRefusedMS != 0 {
+	if spot := &w.tracker.Symbol(coin).spot; spot.overdrawn || spot.stopRefusedMS != 0 {
 		t.Errorf("want it to limit nothing, have overdrawn %t, refused at %d", spot.overdrawn, spot.stopRefusedMS)
 	}
 }
@@ -176,7 +176,7 @@ func exitAfterRefusedStop(t testing.TB, last exchange.Price, want exchange.Quant
 	w.targets(0, nil)
 	w.refuses(placement.StopLoss, stopOf(10))
 	w.now += 3_000
-	w.book.Symbol(coin).last = last
+	w.tracker.Symbol(coin).last = last
 	sold := exchange.Quantity(0)
 	for _, i := range w.derives(nil) {
 		if i.Purpose == placement.Exit {
@@ -223,7 +223,7 @@ func passedWithoutCoins(t testing.TB) {
 	w, derive := protecting(t)
 	w.now += 30_000
 	w.shows("0", "0")
-	w.book.Symbol(coin).last = 48_000e8
+	w.tracker.Symbol(coin).last = 48_000e8
 	const want = "stop_loss sell stop_limit 10 at 44650 stop 47000: protects the position"
 	if have := summary(derive()); have != want {
 		t.Errorf("want %q, have %q", want, have)
@@ -247,7 +247,7 @@ func passedAfterRefusedExit(t testing.TB, afterMS int64, asset, money string, wa
 	w.refuses(placement.StopLoss, saleOf(10))
 	w.now += afterMS
 	w.hasMoney(asset, "0", money)
-	w.book.Symbol(coin).last = 48_000e8
+	w.tracker.Symbol(coin).last = 48_000e8
 	if have := stopped(derive()); have != want {
 		t.Errorf("after %d ms, with %s and %s: want a stop of %d, have one of %d", afterMS, asset, money, want, have)
 	}
@@ -265,7 +265,7 @@ func canceledAfterRefusals(t testing.TB) {
 	w.now += 1_000
 	stop := w.sends(placement.StopLoss, 8, stopOf(10))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Canceled}})
-	if have := w.book.Refusals(); len(have) != 0 {
+	if have := w.tracker.Refusals(); len(have) != 0 {
 		t.Errorf("want no refusal in force, have %+v", have)
 	}
 }
@@ -327,7 +327,7 @@ func (c deniedStop) check(t testing.TB) {
 			show(row)
 		}
 		if c.canceled {
-			w.book.NoteCancel(row.ClientOrderID, w.now)
+			w.tracker.NoteCancel(row.ClientOrderID, w.now)
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Ended{OrderID: id, State: placement.Canceled}})
 		show()
@@ -369,7 +369,7 @@ func TestUnconfirmedStopIsSentOnlyWhereItProtects(t *testing.T) {
 				w.shows("0.01", "0", stop)
 			}
 			if c.last != 0 {
-				w.book.Symbol(coin).last = c.last
+				w.tracker.Symbol(coin).last = c.last
 			}
 			var have exchange.Price
 			for _, i := range w.derives(func(d *Desired) {
@@ -417,7 +417,7 @@ func TestUnconfirmedPartLeavesOutWhatMayBeSold(t *testing.T) {
 			c.sale(w)
 			w.now += c.ageMS
 			w.hasMoney(c.asset, "0", c.money)
-			on := w.book.inputs(&Desired{}, w.book.Symbol(coin), w.now)
+			on := w.tracker.inputs(&Desired{}, w.tracker.Symbol(coin), w.now)
 			if have := on.spotPosition().unconfirmed(); have != c.want {
 				t.Errorf("want %d unconfirmed, have %d", c.want, have)
 			}

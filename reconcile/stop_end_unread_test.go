@@ -10,7 +10,7 @@ import (
 
 // unreadOrders fetches a position and an open list, while a read of an order by its id fails.
 func (d *desk) unreadOrders(signed exchange.Quantity, orders ...exchange.Order) {
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Before: d.positions(signed),
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(orders), Before: d.positions(signed),
 		Positions: d.positions(signed), Unread: []exchange.SymbolKey{bitcoin}})
 }
 
@@ -29,7 +29,7 @@ func omittedUnreadStop(t testing.TB) {
 	stop := d.stopOpen(12)
 	d.now += 5_000
 	d.observe(20, nil, stop)
-	d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
 	d.now += 1_000
 	reads := func(waitMS int64, want bool, orders ...exchange.Order) {
 		t.Helper()
@@ -86,7 +86,7 @@ func movingStop(t testing.TB, listed []int64, price string, held exchange.Quanti
 	d.now += 1_000
 	d.observe(20, nil, d.stopOpen(12), d.stopOpen(13))
 	if held > 20 {
-		d.book.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: held - 20}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: held - 20}})
 	}
 	d.now += 1_000
 	var orders []exchange.Order
@@ -114,25 +114,25 @@ func TestOmissionIsNotedOnce(t *testing.T) {
 	id := d.stopOpen(12).ClientOrderID
 	want := func(what string, wantMS int64) {
 		t.Helper()
-		if have := d.book.known(id).omittedMS; have != wantMS {
+		if have := d.tracker.known(id).omittedMS; have != wantMS {
 			t.Errorf("%s: want the omission noted at %d, have %d", what, wantMS, have)
 		}
 	}
 	d.now += 1_000
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Before: d.positions(20), Unread: []exchange.SymbolKey{bitcoin}})
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Positions: d.positions(20), Before: d.positions(20), Unread: []exchange.SymbolKey{bitcoin}})
 	want("without a list", 0)
 	d.unreadOrders(20)
 	firstMS := d.now
 	d.now += 1_000
 	d.unreadOrders(20)
 	want("by two lists", firstMS)
-	d.book.noteOmitted(id, 0)
+	d.tracker.noteOmitted(id, 0)
 	want("once it is shown", 0)
-	d.book.noteOmitted(id, 1)
-	d.book.noteOmitted(id, 2)
+	d.tracker.noteOmitted(id, 1)
+	d.tracker.noteOmitted(id, 2)
 	want("again", 1)
-	d.book.noteOmitted("another", 0)
-	if _, noted := d.book.deliveries["another"]; noted {
+	d.tracker.noteOmitted("another", 0)
+	if _, noted := d.tracker.deliveries["another"]; noted {
 		t.Error("want nothing noted about an order that was never omitted")
 	}
 }

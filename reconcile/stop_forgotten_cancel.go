@@ -16,7 +16,7 @@ const forgottenCancelMS = 30_000
 
 // forgetsCancel reports whether a spot stop is from before a recent start of the only botd, so that an answer to its cancel may be forgotten, and the
 // newest wallet shows all coins, so that nothing was sold.
-func forgetsCancel(b *Book, p *account.Placement) bool {
+func forgetsCancel(b *Tracker, p *account.Placement) bool {
 	symbol := b.Symbol(p.Symbol())
 	if symbol.rules == nil || b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
 		return false
@@ -27,13 +27,13 @@ func forgetsCancel(b *Book, p *account.Placement) bool {
 
 // cancelForgotten cancels such a stop once more: the oldest one that is not at the price, since that one was to move.
 func (d spotStops) cancelForgotten(price exchange.Price) {
-	if !d.book.walletRead || d.desired.Unread || !d.desired.Bridge || d.nowMS-d.book.bootMS <= unconfirmedWaitMS {
+	if !d.tracker.walletRead || d.desired.Unread || !d.desired.Bridge || d.nowMS-d.tracker.bootMS <= unconfirmedWaitMS {
 		return
 	}
 	var likeliest *account.Placement
 	for _, p := range d.stops {
-		if p.Remaining() == d.book.listedUnfrozen(d.symbol) && d.placeable(p.Remaining()) && forgetsCancel(d.book, p) &&
-			d.book.readAfter(p.SentMS()+d.book.Settle().StalenessMS) && (likeliest == nil || likeliest.Order().StopPrice == price) {
+		if p.Remaining() == d.tracker.listedUnfrozen(d.symbol) && d.placeable(p.Remaining()) && forgetsCancel(d.tracker, p) &&
+			d.tracker.readAfter(p.SentMS()+d.tracker.Settle().StalenessMS) && (likeliest == nil || likeliest.Order().StopPrice == price) {
 			likeliest = p
 		}
 	}

@@ -60,7 +60,7 @@ func (c forgottenCancel) check(t testing.TB) {
 	}
 	if c.canceled {
 		if c.refuses {
-			w.book.NoteCancelRefused(moves.ClientOrderID, w.now)
+			w.tracker.NoteCancelRefused(moves.ClientOrderID, w.now)
 		} else {
 			w.answersCancel(moves)
 		}
@@ -88,7 +88,7 @@ func unreadableHolds(t testing.TB) {
 	have := exchange.Quantity(0)
 	for range 8 {
 		w.now += 1_000
-		w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+		w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
 			History: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
 			UnreadOrders: []UnreadOrder{{Market: exchange.Spot, Open: true, Row: exchange.UnreadableRow{ID: 8, ClientOrderID: stop.ClientOrderID,
 				Symbol: "BTC-USDT"}}},

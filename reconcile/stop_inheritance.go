@@ -17,11 +17,11 @@ type inheritedStops struct {
 }
 
 // inheritedStops returns by how much a spot symbol's stops from before the start exceed the fills; 0 once a person has decided.
-func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
-	if b.StandsDown() || symbol.spot.inherited.decided {
+func (t *Tracker) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
+	if t.StandsDown() || symbol.spot.inherited.decided {
 		return 0 // the other botd's purchases have stops as well
 	}
-	beyond = b.inheritedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees())
+	beyond = t.inheritedSince(symbol, 0) - max(0, symbol.Known()-symbol.Fees())
 	if beyond <= symbol.FeeRounding() || symbol.tooSmallToTrade(beyond) {
 		return 0
 	}
@@ -30,7 +30,7 @@ func (b *Book) inheritedStops(symbol *SymbolState) (beyond exchange.Quantity) {
 
 // noteInheritedStops records the part of these stops that only the wallet explains, not a live or refused purchase.
 func (s unlistedOrders) noteInheritedStops(symbol *SymbolState, explained exchange.Quantity) {
-	if symbol.spot.inherited.quantity = 0; explained == 0 && s.book.inheritedStops(symbol) > 0 {
+	if symbol.spot.inherited.quantity = 0; explained == 0 && s.tracker.inheritedStops(symbol) > 0 {
 		symbol.spot.inherited.quantity = symbol.spot.unlisted.inferred
 	}
 }
@@ -38,18 +38,18 @@ func (s unlistedOrders) noteInheritedStops(symbol *SymbolState, explained exchan
 // holdInheritedStops blocks openings on symbols with such stops, and quarantines a symbol if its wallets keep showing their quantity. A wallet that
 // may be older than the last fill may still contain a quantity that has been sold.
 func (s unlistedOrders) holdInheritedStops() {
-	for symbol := range s.book.Symbols() {
+	for symbol := range s.tracker.Symbols() {
 		t := &symbol.spot
 		if t.inherited.quantity == 0 {
 			t.inherited.shownFor = persistence{}
 			continue
 		}
 		symbol.settled = false
-		if !s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS) {
+		if !s.tracker.readAfter(symbol.FilledMS() + s.tracker.Settle().StalenessMS) {
 			t.inherited.shownFor.pause(s.fetched)
 			continue
 		}
-		if t.inherited.shownFor.extend(s.fetched); t.inherited.shownFor.exceeds(s.book.Settle().StalenessMS) {
+		if t.inherited.shownFor.extend(s.fetched); t.inherited.shownFor.exceeds(s.tracker.Settle().StalenessMS) {
 			s.quarantine(symbol, "stops from before the start protect more than the fills explain, and the wallet shows that quantity")
 		}
 	}

@@ -11,14 +11,14 @@ import (
 // restores restarts from a checkpoint.
 func (w *wallet) restores() {
 	w.t.Helper()
-	saved, rules, policy := w.book.Checkpoint("an account"), w.book.Symbol(coin).rules, w.book.foreignPolicy
+	saved, rules, policy := w.tracker.Checkpoint("an account"), w.tracker.Symbol(coin).rules, w.tracker.foreignPolicy
 	restored, err := Restore(testSettle, &saved)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.book = restored
-	w.book.instance, w.book.foreignPolicy, w.book.Symbol(coin).rules = "t", policy, rules
-	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.book.Epoch() + 1}})
+	w.tracker = restored
+	w.tracker.instance, w.tracker.foreignPolicy, w.tracker.Symbol(coin).rules = "t", policy, rules
+	w.apply(record.Record{AtMS: w.now, Body: record.Boot{Epoch: w.tracker.Epoch() + 1}})
 }
 
 // What a wallet had shown of a refused purchase has a stop. A start keeps it, from the records or from a checkpoint, before the quarantine and
@@ -81,11 +81,11 @@ func startsWithRefused(t testing.TB, older, checkpoint bool, rounds int, free st
 		if have := canceled(derive()); len(have) > 0 && keeps {
 			t.Fatalf("want both stops kept, have %v canceled", have)
 		}
-		if w.book.Symbol(coin).settled {
+		if w.tracker.Symbol(coin).settled {
 			t.Fatal("want nothing opened beside them, have it settled")
 		}
 	}
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	if have := canceled(derive()); len(have) == 0 && !keeps {
 		t.Errorf("want the stop taken off whose asset the wallet does not show, have none")
 	}
@@ -96,10 +96,10 @@ func startsWithRefused(t testing.TB, older, checkpoint bool, rounds int, free st
 		return
 	}
 	before := symbol.Known() - symbol.Fees()
-	for _, r := range w.book.Resolve(coin, true, "one", "seen") {
+	for _, r := range w.tracker.Resolve(coin, true, "one", "seen") {
 		w.apply(r)
 	}
-	if have := symbol.Known() - symbol.Fees() - before; have != w.book.baseBalance(symbol)-symbol.Baseline()-before {
+	if have := symbol.Known() - symbol.Fees() - before; have != w.tracker.baseBalance(symbol)-symbol.Baseline()-before {
 		t.Errorf("want the excess adopted, have %d of it", have)
 	}
 }
@@ -135,8 +135,8 @@ func stopsBeforeTheStart(t testing.TB, name string, with func(w *wallet), want e
 	with(w)
 	w.now += 5_000
 	w.restores()
-	w.book.Symbol(coin).last = 50_000e8
-	if have := w.book.inheritedStops(w.book.Symbol(coin)); have != want {
+	w.tracker.Symbol(coin).last = 50_000e8
+	if have := w.tracker.inheritedStops(w.tracker.Symbol(coin)); have != want {
 		t.Errorf("%s: want %d, have %d", name, want, have)
 	}
 }
@@ -160,7 +160,7 @@ func walletOfBeforeASale(t testing.TB) {
 	own := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 5_000
 	w.restores()
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.last = 50_000e8
 	w.now += 1_000
 	w.hasMoney("1", "0.01", "9500", own)
@@ -170,14 +170,15 @@ func walletOfBeforeASale(t testing.TB) {
 		Body: record.Ended{State: placement.Filled, Filled: 5}})
 	w.now += 100
 	old := exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.01")}, {Asset: "USDT", Free: exchange.MustAmount("9500")}})
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Balances: old,
-		Unread: []exchange.SymbolKey{coin}})...)
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		Balances: old,
+		Unread:   []exchange.SymbolKey{coin}})...)
 	if symbol.spot.inherited.quantity == 0 {
 		t.Fatal("want the stop to protect more than the fills, have it covered")
 	}
 	for range 20 {
 		w.now += 1_000
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 			Unread: []exchange.SymbolKey{coin}})...)
 		if symbol.Quarantine() != "" {
 			t.Fatalf("want nothing concluded from that wallet, have %q", symbol.Quarantine())
@@ -230,7 +231,7 @@ func inheritsStop(t testing.TB, beyond exchange.Quantity) (w *wallet, own, stop 
 	own, stop = w.places(placement.StopLoss, 8, stopOf(10)), w.places(placement.StopLoss, 9, stopOf(beyond))
 	w.now += 5_000
 	w.restores()
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	return w, own, stop
 }
 
@@ -259,7 +260,7 @@ func TestInheritedStopIsQuarantinedWhenWalletsKeepShowingIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, own, stop := inheritsStop(t, c.beyond)
-			symbol, asset := w.book.Symbol(coin), exchange.Quantity(1_000)
+			symbol, asset := w.tracker.Symbol(coin), exchange.Quantity(1_000)
 			for i, one := range c.reads {
 				w.now += one.afterMS
 				if one.sells {
@@ -288,12 +289,12 @@ func TestInheritedStopOfALostPurchaseIsNotQuarantined(t *testing.T) {
 	own, stop := w.places(placement.StopLoss, 8, stopOf(10)), w.places(placement.StopLoss, 9, stopOf(10))
 	w.now += 1_000
 	w.restores()
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	for range 4 {
 		w.now += 600
 		w.hasMoney("1", "0.02", "9500", own, stop)
 	}
-	if have := w.book.Symbol(coin).Quarantine(); have != "" {
+	if have := w.tracker.Symbol(coin).Quarantine(); have != "" {
 		t.Errorf("want no quarantine, have %q", have)
 	}
 }
@@ -328,10 +329,10 @@ func TestRowWithoutIDOfTheLostAmountIsNotOthers(t *testing.T) {
 func lostAmount(t testing.TB, orderID int64, change func(*exchange.Order), want exchange.Quantity) {
 	t.Helper()
 	w := newWallet(t)
-	w.book.foreignPolicy = ForeignHalt
+	w.tracker.foreignPolicy = ForeignHalt
 	w.observe("1")
 	w.now += 60_000
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	lost := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(520)}
 	w.places(placement.Entry, orderID, lost)
 	row := anothers("", 20, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)

@@ -21,7 +21,7 @@ type movedStop struct {
 func movesStop(t testing.TB) *movedStop {
 	t.Helper()
 	w, derive := protecting(t)
-	w.book.Symbol(coin).collar = exchange.RateOne / 20
+	w.tracker.Symbol(coin).collar = exchange.RateOne / 20
 	m := &movedStop{w: w, derive: derive}
 	w.now += 3_000
 	m.first = unnamed(w.places(placement.StopLoss, 8, stopOf(10)))
@@ -76,7 +76,7 @@ func TestSmallerStopStandsInForAPart(t *testing.T) {
 	m.second.Quantity = 4
 	m.ends(m.second)
 	m.w.now += canceledByOthersWaitMS - 1
-	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.ReplacementQuantity() != 4 {
+	if have, symbol := stopped(m.derive()), m.w.tracker.Symbol(coin); have != 0 || symbol.ReplacementQuantity() != 4 {
 		t.Errorf("want no stop at once, have one of %d, and %d in its place", have, symbol.ReplacementQuantity())
 	}
 	m.w.now++
@@ -99,7 +99,7 @@ func movedTwice(t testing.TB) {
 	third.ID, third.CreatedMS, third.StopPrice, third.Price = 11, m.w.now, 49_200e8, 46_740e8
 	m.w.now += 1_000
 	m.w.sees("1", "0.01", nil, third)
-	if have, symbol := stopped(m.derive()), m.w.book.Symbol(coin); have != 0 || symbol.ReplacementQuantity() != 10 {
+	if have, symbol := stopped(m.derive()), m.w.tracker.Symbol(coin); have != 0 || symbol.ReplacementQuantity() != 10 {
 		t.Errorf("want no stop beside it, have one of %d, and %d in its place", have, symbol.ReplacementQuantity())
 	}
 }
@@ -130,17 +130,17 @@ func TestOrderNextToCanceledStopReplacesNothing(t *testing.T) {
 		"older than the list that showed the stop":  func(m *movedStop) { m.second.CreatedMS -= 2_001 },
 		"more than ten seconds younger":             func(m *movedStop) { m.second.CreatedMS += 12_001 },
 		"under an id":                               func(m *movedStop) { m.second.ClientOrderID = "a person's" },
-		"where the exchange answered botd's cancel": func(m *movedStop) { m.w.book.release(m.w.book.LiveAt(0).ClientOrderID(), m.w.now) },
+		"where the exchange answered botd's cancel": func(m *movedStop) { m.w.tracker.release(m.w.tracker.LiveAt(0).ClientOrderID(), m.w.now) },
 		"where lists show ids": func(m *movedStop) {
-			m.w.book.idsShown, m.first.ClientOrderID = true, m.w.book.LiveAt(0).ClientOrderID()
+			m.w.tracker.idsShown, m.first.ClientOrderID = true, m.w.tracker.LiveAt(0).ClientOrderID()
 		},
 	} {
 		m := movesStop(t)
-		if m.w.book.LiveCount() != 1 {
-			t.Fatalf("want the stop alone live, have %d", m.w.book.LiveCount())
+		if m.w.tracker.LiveCount() != 1 {
+			t.Fatalf("want the stop alone live, have %d", m.w.tracker.LiveCount())
 		}
 		if name == "where lists show ids" {
-			m.w.book.idsLeftOut = false
+			m.w.tracker.idsLeftOut = false
 		}
 		change(m)
 		m.ends(m.second)
@@ -155,7 +155,7 @@ func TestOrderNextToCanceledStopReplacesNothing(t *testing.T) {
 func TestStopInferredEndedMayHaveAnotherInItsPlace(t *testing.T) {
 	t.Parallel()
 	m := movesStop(t)
-	m.w.book.inferEnded(m.w.book.LiveAt(0).ClientOrderID(), m.w.now)
+	m.w.tracker.inferEnded(m.w.tracker.LiveAt(0).ClientOrderID(), m.w.now)
 	m.ends(m.second)
 	if have := stopped(m.derive()); have != 0 {
 		t.Errorf("want no stop beside it, have one of %d", have)
@@ -221,7 +221,7 @@ func TestStopThatBotdCanceledWhileStandingDownIsPlacedAtOnce(t *testing.T) {
 	t.Parallel()
 	m := movesStop(t)
 	m.w.apply(record.Record{AtMS: m.w.now, ClientOrderID: elders + "9", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
-	m.w.book.NoteCancel(m.w.book.LiveAt(0).ClientOrderID(), m.w.now)
+	m.w.tracker.NoteCancel(m.w.tracker.LiveAt(0).ClientOrderID(), m.w.now)
 	m.w.now += 1_000
 	m.first.Status = exchange.StatusCanceled
 	m.w.sees("1.01", "0", []exchange.Order{m.first})
@@ -235,7 +235,7 @@ func TestNewestCanceledStopsMayHaveBeenReplaced(t *testing.T) {
 	t.Parallel()
 	for number, want := range map[int]exchange.Quantity{1: 0, 2: 1, maxRemembered + 1: 1} {
 		w, _ := protecting(t)
-		w.book.Symbol(coin).collar = exchange.RateOne / 20
+		w.tracker.Symbol(coin).collar = exchange.RateOne / 20
 		var replacement exchange.Order
 		for n := 1; n <= maxRemembered+1; n++ {
 			w.now += 60_000
@@ -252,7 +252,7 @@ func TestNewestCanceledStopsMayHaveBeenReplaced(t *testing.T) {
 		}
 		w.now += 1_000
 		w.sees("1.009", "0.001", nil, replacement)
-		if have := w.book.Symbol(coin).ReplacementQuantity(); have != want {
+		if have := w.tracker.Symbol(coin).ReplacementQuantity(); have != want {
 			t.Errorf("an order in the place of stop %d: want %d in its place, have %d", number, want, have)
 		}
 	}

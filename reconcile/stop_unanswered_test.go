@@ -45,7 +45,7 @@ func TestUnansweredSpotStopIsPlacedAgainHoweverOldReadsMayBe(t *testing.T) {
 		w.now += 60_000
 		w.shows("0.01", "0")
 		stop := w.sends(placement.StopLoss, 0, stopOf(10))
-		w.book.NoteHandedOut(stop.ClientOrderID, w.now)
+		w.tracker.NoteHandedOut(stop.ClientOrderID, w.now)
 		w.now += readMS
 		w.shows("0.01", "0")
 		if have := stopped(derive()); have != want {
@@ -60,11 +60,11 @@ func spotStopUnanswered(t testing.TB, others exchange.Quantity, free, frozen str
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: others}})
 	w.now += 10_000
 	stop := stopOf(10)
-	stop.Market, stop.Symbol, stop.ClientOrderID = exchange.Spot, "BTC-USDT", w.book.NextClientOrderID("t")
+	stop.Market, stop.Symbol, stop.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	sentMS := w.now
 	w.apply(record.Record{AtMS: sentMS, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID,
 		Body: record.Sending{Order: stop, Purpose: placement.StopLoss, DeadlineMS: sentMS + 5_000}})
-	w.book.NoteHandedOut(stop.ClientOrderID, sentMS)
+	w.tracker.NoteHandedOut(stop.ClientOrderID, sentMS)
 	for w.now = sentMS + readMS%1_000; w.now <= sentMS+readMS; w.now += 1_000 {
 		w.shows(free, frozen)
 	}

@@ -44,8 +44,8 @@ func (s *SymbolState) Denied(p *account.Placement) bool {
 
 // frozenUnlisted returns the quantity that the wallet freezes for sales that the open list does not show.
 func (s spotPosition) frozenUnlisted() exchange.Quantity {
-	frozen := s.symbol.rules.QuantityOf(s.book.Balance(s.symbol.rules.Base).Frozen) - s.book.sellsOfOthers(s.symbol)
-	list := s.book.listed[exchange.Spot]
+	frozen := s.symbol.rules.QuantityOf(s.tracker.Balance(s.symbol.rules.Base).Frozen) - s.tracker.sellsOfOthers(s.symbol)
+	list := s.tracker.listed[exchange.Spot]
 	for _, p := range s.symbol.live {
 		if p.Order().Side == exchange.Sell && list.shows(p.OrderID()) {
 			frozen -= p.Remaining()
@@ -58,5 +58,5 @@ func (s spotPosition) frozenUnlisted() exchange.Quantity {
 func (d spotStops) deniedRest() bool {
 	t, position := &d.symbol.spot.denied, d.spotPosition()
 	protected := position.toProtect()
-	return d.book.walletRead && t.quantity >= 2*protected && d.tooSmall(protected-(position.frozenUnlisted()-t.frozen))
+	return d.tracker.walletRead && t.quantity >= 2*protected && d.tooSmall(protected-(position.frozenUnlisted()-t.frozen))
 }

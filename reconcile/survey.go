@@ -7,10 +7,10 @@ import (
 	"botd/exchange"
 )
 
-// evidence is the book together with a snapshot. Its methods, and those of its parts (unclaimedRows, walletEvidence,
+// evidence is the tracker together with a snapshot. Its methods, and those of its parts (unclaimedRows, walletEvidence,
 // positionEvidence), only answer questions: they conclude and change nothing.
 type evidence struct {
-	book    *Book
+	tracker *Tracker
 	fetched *Snapshot
 	margins
 }
@@ -25,9 +25,9 @@ type survey struct {
 	old      []exchange.Market // markets whose open lists show less than botd knows: an order that has since ended, or was filled further
 }
 
-func (b *Book) survey(fetched *Snapshot) *survey {
-	compared := margins{account: &b.tracked, observed: &b.observedAccount, inUse: fetched.Account, listed: fetched.Positions}
-	return &survey{evidence: evidence{book: b, fetched: fetched, margins: compared}, recorder: recorder{into: b, atMS: fetched.EndedMS},
+func (t *Tracker) survey(fetched *Snapshot) *survey {
+	compared := margins{account: &t.tracked, observed: &t.observedAccount, inUse: fetched.Account, listed: fetched.Positions}
+	return &survey{evidence: evidence{tracker: t, fetched: fetched, margins: compared}, recorder: recorder{into: t, atMS: fetched.EndedMS},
 		spotList: spotList{fetched: fetched}}
 }
 

@@ -58,7 +58,7 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 	t.Parallel()
 	ends := func(state placement.State, orderID int64) func(d *desk, id string) {
 		return func(d *desk, id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: state, OrderID: orderID}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: state, OrderID: orderID}})
 		}
 	}
 	for _, c := range []struct {
@@ -75,11 +75,11 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 		{"another, when it has ended", placement.Order, buys, ends(placement.Canceled, 11), 12, 4, "a duplicate of 4, known 4, 0 stale"},
 		{"taken not to be there, and is", placement.Order, buys, ends(placement.Absent, 0), 12, 4, "a duplicate of 4, known 4, 0 stale"},
 		{"refused, and stands", placement.Order, buys, func(d *desk, id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		}, 12, 4, "a duplicate of 4, known 4, 0 stale"},
 		{"a stop that was refused, and stands", placement.StopLoss, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 			Type: exchange.StopMarket, ClosePosition: true, StopPrice: 1e8}, func(d *desk, id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		}, 12, 0, "one that stands of 0, known 0, 0 stale"},
 	} {
 		d := newDesk(t)
@@ -89,7 +89,7 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 		row := d.order(id, c.orderID, exchange.StatusOpen, c.order.Quantity, c.filled)
 		row.Type, row.ClosePosition, row.StopPrice = c.order.Type, c.order.ClosePosition, c.order.StopPrice
 		open := []exchange.Order{row}
-		if p := d.book.Placement(id); p != nil && p.OrderID() != 0 {
+		if p := d.tracker.Placement(id); p != nil && p.OrderID() != 0 {
 			open = append(open, d.order(id, p.OrderID(), exchange.StatusOpen, c.order.Quantity, 0))
 		}
 		for range 2 { // the second time it is known
@@ -97,7 +97,7 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 			d.observe(c.filled, nil, open...)
 		}
 		what := "none"
-		if p := d.book.Placement(duplicateID(&row)); p != nil {
+		if p := d.tracker.Placement(duplicateID(&row)); p != nil {
 			if what = "one that stands"; p.Duplicate() {
 				what = "a duplicate"
 			}
@@ -110,7 +110,7 @@ func TestAnOrderUnderAnIdThatWasUsedIsCanceled(t *testing.T) {
 				t.Errorf("%s: want a duplicate canceled, have %q", c.name, cancels)
 			}
 		}
-		have := fmt.Sprintf("%s, known %d, %d stale", what, d.book.Symbol(bitcoin).Known(), d.book.Stale()/2)
+		have := fmt.Sprintf("%s, known %d, %d stale", what, d.tracker.Symbol(bitcoin).Known(), d.tracker.Stale()/2)
 		if have != c.want {
 			t.Errorf("%s: want %s, have %s", c.name, c.want, have)
 		}
@@ -155,21 +155,22 @@ func TestListedPositions(t *testing.T) {
 		list := exchange.FetchedOf(c.list)
 		take := func(before exchange.Fetched[exchange.Position]) {
 			d.now += 500
-			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: before, Positions: list})
+			d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: before,
+				Positions: list})
 		}
 		take(d.positions(3)) // the position changed while the snapshot was taken: nothing is concluded
-		symbol := d.book.Symbol(bitcoin)
+		symbol := d.tracker.Symbol(bitcoin)
 		twice := strings.HasPrefix(c.name, "two, ") && c.name != "two, one of them over"
 		if !twice && (symbol.position != 20 || symbol.positionID != 7) {
 			t.Errorf("%s, moved: want the one that was known, have %d of %d", c.name, symbol.position, symbol.positionID)
 		}
-		version := d.book.Version()
+		version := d.tracker.Version()
 		take(list)
 		have := fmt.Sprintf("%d %d %s %t", symbol.position, symbol.positionID, symbol.entryPrice, symbol.settled)
 		if why := symbol.Quarantine(); have != c.want || why != c.quarantinedBy {
 			t.Errorf("%s: want %s and %q, have %s and %q", c.name, c.want, c.quarantinedBy, have, why)
 		}
-		if same := d.book.Version() == version; same != (c.want == "20 7 7 true") && !twice {
+		if same := d.tracker.Version() == version; same != (c.want == "20 7 7 true") && !twice {
 			t.Errorf("%s: want a round because of it %t, have %t", c.name, c.want != "20 7 7 true", !same)
 		}
 		for range 3 {
@@ -201,18 +202,18 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 		}, true},
 		{"the snapshot was of a read that failed", func(d *desk) {
 			id := d.places(placement.Order, buys)
-			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(0),
+			d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(0),
 				Positions: d.positions(0), Unread: []exchange.SymbolKey{bitcoin}})
 			d.acknowledge(id, 11)
 		}, false},
 		{"the snapshot was of no orders", func(d *desk) {
 			id := d.places(placement.Order, buys)
-			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Before: d.positions(0), Positions: d.positions(0)})
+			d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, Before: d.positions(0), Positions: d.positions(0)})
 			d.acknowledge(id, 11)
 		}, false},
 		{"the snapshot was of no positions", func(d *desk) {
 			id := d.places(placement.Order, buys)
-			d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil)})
+			d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil)})
 			d.acknowledge(id, 11)
 		}, false},
 		{"the position is another", func(d *desk) {
@@ -221,7 +222,7 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 			d.acknowledge(id, 11)
 		}, false},
 		{"a person must look", func(d *desk) {
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Quarantined{Reason: "a test"}})
 			id := d.places(placement.Order, buys)
 			d.observe(0, nil)
 			d.acknowledge(id, 11)
@@ -246,19 +247,19 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 		{"it fills", func(d *desk) {
 			id := d.places(placement.Order, buys)
 			d.acknowledge(id, 11)
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 11, Filled: 4}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: 11, Filled: 4}})
 		}, false},
 		{"it is refused", func(d *desk) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Order, buys), Body: record.Refused{Reason: "no"}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Order, buys), Body: record.Refused{Reason: "no"}})
 		}, false},
 		{"a start", func(d *desk) {
-			d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
-			d.book.Symbol(bitcoin).read = true
+			d.tracker.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
+			d.tracker.Symbol(bitcoin).read = true
 		}, false},
 		{"it was forgotten", func(d *desk) {
-			d.book.Symbol(bitcoin).Forget()
-			d.book.Symbol(bitcoin).read, d.book.Symbol(bitcoin).last = true, d.price("50000")
-			d.book.Symbol(bitcoin).leverage = 10
+			d.tracker.Symbol(bitcoin).Forget()
+			d.tracker.Symbol(bitcoin).read, d.tracker.Symbol(bitcoin).last = true, d.price("50000")
+			d.tracker.Symbol(bitcoin).leverage = 10
 		}, false},
 	} {
 		for _, onlyOpeningsPending := range []bool{true, false} {

@@ -15,7 +15,7 @@ type journalledSymbol = account.Symbol
 
 // SymbolState is the known state of one symbol, journalled and observed. Records change the
 // journalled part, and snapshots the observed one. The rest of botd reads both, and changes them only by
-// the methods of quotation and declarations, and by Book.ObservePrice, Forget and EndContradiction.
+// the methods of quotation and declarations, and by Tracker.ObservePrice, Forget and EndContradiction.
 type SymbolState struct {
 	*journalledSymbol
 	quotation
@@ -124,10 +124,10 @@ func (s *SymbolState) AtVenue() exchange.Quantity { return s.position + s.Ignore
 // ObservePrice applies a requested price. The account's data may be older or newer than the prices by L, so
 // profit changes are counted from a price that is certainly not older than the account's data; otherwise
 // a price jump in between would count twice.
-func (b *Book) ObservePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
-	symbol := b.Track(key)
+func (t *Tracker) ObservePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
+	symbol := t.Track(key)
 	symbol.last, symbol.mark, symbol.lastMS = price, price, trueMS
-	if symbol.pricedMS < b.accountFromMS || nowMS <= b.accountFromMS+b.Settle().StalenessMS {
+	if symbol.pricedMS < t.accountFromMS || nowMS <= t.accountFromMS+t.Settle().StalenessMS {
 		symbol.markedAt = price
 	}
 	symbol.pricedMS = nowMS

@@ -144,7 +144,7 @@ func (d *declarations) EndUnprotected(nowMS int64) {
 	}
 }
 
-// ForeignSinceMS returns since when a foreign order blocks openings (Book.ForeignOpening); 0 while
+// ForeignSinceMS returns since when a foreign order blocks openings (Tracker.ForeignOpening); 0 while
 // none does.
 func (d *declarations) ForeignSinceMS() int64 { return d.foreignSinceMS }
 

@@ -10,7 +10,7 @@ import (
 func TestASymbolShowsWhatWasReadOfIt(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if symbol.Read() || symbol.Settled() || symbol.Position() != 0 || symbol.SinceMS() != 0 {
 		t.Errorf("before the first read: want nothing, have %+v", symbol.observation)
 	}
@@ -33,7 +33,7 @@ func TestASymbolShowsWhatWasReadOfIt(t *testing.T) {
 	foreign.Type = exchange.Limit
 	rows := d.positions(-30)
 	rows.Items()[0].LiqPrice = exchange.AmountOf(90_000)
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf([]exchange.Order{foreign}), Before: rows, Positions: rows,
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf([]exchange.Order{foreign}), Before: rows, Positions: rows,
 		ClosedOf: []string{"BTC-USDT"}})
 	if !symbol.Read() || symbol.Settled() || symbol.Position() != -30 || symbol.EntryPrice() != exchange.AmountOf(50_000) ||
 		symbol.LiqPrice() != exchange.AmountOf(90_000) || symbol.SinceMS() != d.now {
@@ -47,7 +47,7 @@ func TestASymbolShowsWhatWasReadOfIt(t *testing.T) {
 		t.Error("want a copy of the orders")
 	}
 	flat := newDesk(t)
-	if flat.observe(0, nil); !flat.book.Symbol(bitcoin).Settled() {
+	if flat.observe(0, nil); !flat.tracker.Symbol(bitcoin).Settled() {
 		t.Error("without a position: want it settled")
 	}
 }
@@ -56,8 +56,8 @@ func TestASymbolShowsWhatWasReadOfIt(t *testing.T) {
 func TestAContradictedListIsDeclaredOnce(t *testing.T) {
 	t.Parallel()
 	d, _, _ := guarded(t)
-	d.book.foreignPolicy = ForeignAdopt
-	symbol, margin, beganMS := d.book.Symbol(bitcoin), exchange.MustAmount("100"), d.now
+	d.tracker.foreignPolicy = ForeignAdopt
+	symbol, margin, beganMS := d.tracker.Symbol(bitcoin), exchange.MustAmount("100"), d.now
 	if d.margined(20, margin); symbol.Contradicted() != "" || symbol.ContradictedSinceMS() != 0 || symbol.NoteContradicted() {
 		t.Errorf("want the list trusted, have %q since %d", symbol.Contradicted(), symbol.ContradictedSinceMS())
 	}

@@ -8,7 +8,7 @@ import (
 
 func TestAPriceMovesMarkedEquity(t *testing.T) {
 	t.Parallel()
-	b := newDesk(t).book
+	b := newDesk(t).tracker
 	b.marginAccount = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000), UnrealizedPNL: exchange.AmountOf(10)}
 	symbol := b.Symbol(bitcoin)
 	symbol.position, symbol.markedAt, symbol.last = 100, 50_000e8, 49_900e8
@@ -60,13 +60,13 @@ func TestAJumpIsCountedOnce(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			symbol := d.book.Symbol(bitcoin)
+			symbol := d.tracker.Symbol(bitcoin)
 			symbol.position = 100
 			c.play(func(atMS, made int64) {
-				d.book.Observe(&Snapshot{BeganMS: atMS, EndedMS: atMS + 200, Account: &exchange.MarginAccount{
+				d.tracker.Observe(&Snapshot{BeganMS: atMS, EndedMS: atMS + 200, Account: &exchange.MarginAccount{
 					WalletBalance: exchange.AmountOf(1_000), UnrealizedPNL: exchange.AmountOf(made)}})
-			}, func(atMS int64, price exchange.Price) { d.book.ObservePrice(bitcoin, price*1e8, atMS, atMS) })
-			if have := d.book.Marked(); have != exchange.AmountOf(c.want) {
+			}, func(atMS int64, price exchange.Price) { d.tracker.ObservePrice(bitcoin, price*1e8, atMS, atMS) })
+			if have := d.tracker.Marked(); have != exchange.AmountOf(c.want) {
 				t.Errorf("want %d, have %s", c.want, have)
 			}
 		})

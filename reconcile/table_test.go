@@ -53,8 +53,8 @@ func holds(t testing.TB, quantity exchange.Quantity) *desk {
 }
 
 func (d *desk) adopt(quantity exchange.Quantity) {
-	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: quantity}})
-	d.observe(d.book.Symbol(bitcoin).Known(), nil)
+	d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: quantity}})
+	d.observe(d.tracker.Symbol(bitcoin).Known(), nil)
 }
 
 // rests sends an order that the exchange accepts under that id, and returns its client order id.
@@ -80,7 +80,7 @@ func (d *desk) whole(purpose placement.Purpose, orderID int64, side exchange.Sid
 	return d.rests(purpose, orderID, exchange.NewOrder{Side: side, Type: kind, StopPrice: d.price(price), ClosePosition: true})
 }
 
-func (d *desk) canceled(id string) { d.book.NoteCancel(id, d.now) }
+func (d *desk) canceled(id string) { d.tracker.NoteCancel(id, d.now) }
 
 // The cases list the intents for a futures position, with the given stop or profit.
 func TestFuturesTargetIntents(t *testing.T) {
@@ -107,14 +107,14 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"to more, where nothing may open", 20, 25, nil, func(w *Desired) { w.MayOpen = false }, ""},
 		{"to a part, where nothing may open", 20, 15, nil, func(w *Desired) { w.MayOpen = false }, fmt.Sprintf(smaller, 5)},
 		{"the whole, with an exit resting", 20, 0, func(d *desk) { d.resting(12, 5) }, nil, "cancel 12: makes room for the exit"},
-		{"the whole, with one that cannot be canceled", 20, 0, func(d *desk) { d.resting(12, 5); d.book.Symbol(bitcoin).rules.Cancelable = false }, nil,
+		{"the whole, with one that cannot be canceled", 20, 0, func(d *desk) { d.resting(12, 5); d.tracker.Symbol(bitcoin).rules.Cancelable = false }, nil,
 			"cancel 12: makes room for the exit; " + fmt.Sprintf(flat, 20)},
 		{"a part that resting exits leave room for", 20, 15, func(d *desk) { d.resting(12, 15) }, nil, fmt.Sprintf(smaller,
 			5) + "; cancel 12: no longer desired"},
 		{"a part that they leave no room for", 20, 15, func(d *desk) { d.resting(12, 16) }, nil, "cancel 12: makes room for the exit"},
 		{"a part that they leave no room for, and no order can sell", 20, 12, func(d *desk) {
 			d.resting(12, 16)
-			d.book.Symbol(bitcoin).rules.QuantityTick = 10
+			d.tracker.Symbol(bitcoin).rules.QuantityTick = 10
 		}, nil, "cancel 12: no longer desired"},
 		{"the kill switch, just canceled", 20, 0, func(d *desk) { d.canceled(d.resting(12, 5)); d.now += RepeatMS - 1 },
 			func(w *Desired) { w.Flatten = true }, ""},
@@ -144,7 +144,7 @@ func TestFuturesTargetIntents(t *testing.T) {
 		}, stop, ""},
 		{"too little, beside what is left to others", 1, 0, func(d *desk) {
 			cheap(d)
-			d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+			d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 			d.observe(6, nil)
 		}, nil, ""},
 		{"too little of a part", 2, 1, cheap, nil, ""},
@@ -160,16 +160,16 @@ func TestFuturesTargetIntents(t *testing.T) {
 			entry := d.rests(placement.Entry, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 3})
 			d.observe(20, nil, d.order(entry, 12, exchange.StatusOpen, 3, 0))
 		}, nil, ""},
-		{"the leverage first", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).leverage = 5 }, nil, "leverage 10: the desired leverage"},
+		{"the leverage first", 0, 20, func(d *desk) { d.tracker.Symbol(bitcoin).leverage = 5 }, nil, "leverage 10: the desired leverage"},
 		{"the leverage, beside an order that goes", 0, 20, func(d *desk) {
-			d.book.Symbol(bitcoin).leverage = 5
+			d.tracker.Symbol(bitcoin).leverage = 5
 			bid := d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: d.price("40000"), Quantity: 3})
 			d.observe(0, nil, d.order(bid, 12, exchange.StatusOpen, 3, 0))
 		}, nil, "leverage 10: the desired leverage; cancel 12: no longer desired"},
 		{"to a part, latched", 20, 15, latches, nil, fmt.Sprintf(smaller, 5)},
 		{"to more, latched", 20, 25, latches, nil, ""},
 		{"to another part, latched: it has no price", 20, 15, func(d *desk) { latches(d); d.target(14) }, nil, ""},
-		{"a step that has grown sells nothing", 30, 24, func(d *desk) { d.book.Symbol(bitcoin).rules.QuantityTick = 10; d.target(25) }, nil, ""},
+		{"a step that has grown sells nothing", 30, 24, func(d *desk) { d.tracker.Symbol(bitcoin).rules.QuantityTick = 10; d.target(25) }, nil, ""},
 		{"to less than a step's worth, where the whole is too little for an order", 1, 1, func(d *desk) {
 			cheap(d)
 			d.want(&strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1)}})
@@ -194,21 +194,24 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"to a part, which others' leaves no room for, and no order can sell", 20, 12, func(d *desk) {
 			d.others(5)
 			d.part(12, 20, "49000")
-			d.book.Symbol(bitcoin).rules.QuantityTick = 10
+			d.tracker.Symbol(bitcoin).rules.QuantityTick = 10
 		}, stop, ""},
-		{"a tick above the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).rules.PriceTick, d.book.Symbol(bitcoin).last = 1, 2 }, nil,
+		{"a tick above the smallest price", 1, 0, func(d *desk) { d.tracker.Symbol(bitcoin).rules.PriceTick, d.tracker.Symbol(bitcoin).last = 1, 2 }, nil,
 			"stop_loss sell stop_market stop 1e-08 whole as dust: the target is flat; too small for an order of its own"},
-		{"without a price, and not at its leverage", 0, 20, func(d *desk) { d.book.Symbol(bitcoin).last, d.book.Symbol(bitcoin).leverage = 0, 5 }, nil, ""},
-		{"without a price", 20, 0, func(d *desk) { d.book.Symbol(bitcoin).last = 0 }, nil, ""},
+		{"without a price, and not at its leverage", 0, 20, func(d *desk) {
+			d.tracker.Symbol(bitcoin).last, d.tracker.Symbol(bitcoin).leverage = 0,
+				5
+		}, nil, ""},
+		{"without a price", 20, 0, func(d *desk) { d.tracker.Symbol(bitcoin).last = 0 }, nil, ""},
 		{"to a part, some of which is protected", 20, 10, func(d *desk) { d.others(1); d.part(12, 12, "49000") }, stop,
 			"cancel 12: makes room for the exit"},
 		{"a second order under one id protects nothing", 20, 20, func(d *desk) {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
 				StopPrice: d.price("49000"), ClosePosition: true}
-			d.book.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "x#13",
+			d.tracker.Apply(&record.Record{AtMS: d.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "x#13",
 				Body: record.Found{OrderID: 13, Order: order, Purpose: placement.StopLoss, Duplicate: true}})
 		}, stop, "cancel 13: a second order under one client order id; stop_loss sell stop_market stop 49000 whole: protects the position"},
-		{"at the smallest price", 1, 0, func(d *desk) { d.book.Symbol(bitcoin).last = d.price("0.1") }, nil, ""},
+		{"at the smallest price", 1, 0, func(d *desk) { d.tracker.Symbol(bitcoin).last = d.price("0.1") }, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -226,7 +229,7 @@ func TestFuturesTargetIntents(t *testing.T) {
 }
 
 // latches ends a long position by something other than the plan.
-func latches(d *desk) { d.book.Apply(&record.Record{Strategy: "one", Body: record.Latch{Side: 1}}) }
+func latches(d *desk) { d.tracker.Apply(&record.Record{Strategy: "one", Body: record.Latch{Side: 1}}) }
 
 // dust is a stop next to the price that closes a remainder too small for an order.
 func (d *desk) dust(orderID int64) {
@@ -241,17 +244,17 @@ func TestATargetHasNoPriceBeforeItsLeverageIsSet(t *testing.T) {
 	d := holds(t, 0)
 	target := strategy.Target{Kind: strategy.ByQuote, Quote: exchange.AmountOf(1_000)}
 	d.want(&strategy.Plan{Target: target})
-	d.book.Symbol(bitcoin).leverage = 5
+	d.tracker.Symbol(bitcoin).leverage = 5
 	d.one(placement.Leverage, nil)
-	if _, priced := d.book.Strategy("one").Priced(target); priced {
+	if _, priced := d.tracker.Strategy("one").Priced(target); priced {
 		t.Error("want no price yet")
 	}
-	d.book.Symbol(bitcoin).leverage = 10
-	d.book.Symbol(bitcoin).last = d.price("25000")
+	d.tracker.Symbol(bitcoin).leverage = 10
+	d.tracker.Symbol(bitcoin).last = d.price("25000")
 	if entry := d.one(placement.Entry, nil); entry.Order.Quantity != 40 || entry.Strategy != "one" || entry.Last != d.price("25000") || entry.Before != 0 {
 		t.Errorf("want 40 bought at the price of then, have %+v", entry)
 	}
 }
 
 // cheap is a price at which one unit is worth less than the smallest order, five.
-func cheap(d *desk) { d.book.Symbol(bitcoin).last = d.price("4000") }
+func cheap(d *desk) { d.tracker.Symbol(bitcoin).last = d.price("4000") }

@@ -55,15 +55,15 @@ func (w *spotWallet) walletOf(symbol *SymbolState) record.Wallet {
 
 // WalletBefore returns what the account last showed before an order is sent: of a spot symbol's two assets, or on futures, if the order opens, the margin in
 // use that nothing known needs.
-func (b *Book) WalletBefore(symbol *SymbolState, opens bool) record.Wallet {
+func (t *Tracker) WalletBefore(symbol *SymbolState, opens bool) record.Wallet {
 	switch {
 	case symbol.rules == nil:
 		return record.Wallet{}
 	case symbol.Key().Market == exchange.Spot:
-		return b.walletOf(symbol)
+		return t.walletOf(symbol)
 	case opens:
-		if beyond, known := b.marginUse().beyond(true); known {
-			return record.Wallet{Money: beyond, ReadMS: b.accountMS}
+		if beyond, known := t.marginUse().beyond(true); known {
+			return record.Wallet{Money: beyond, ReadMS: t.accountMS}
 		}
 	}
 	return record.Wallet{}
@@ -176,13 +176,13 @@ func (t *walletLag) unexpectedFees(symbol *SymbolState) exchange.Quantity {
 // note records whether the wallet lags. A wallet that proves something is not older than the last fill, but a resting order may have filled after the
 // list was read.
 func (t *walletLag) note(e *evidence, symbol *SymbolState, lags, proves bool) {
-	if !e.book.walletRead || symbol.rules == nil {
+	if !e.tracker.walletRead || symbol.rules == nil {
 		return
 	}
 	waited := t.rounds >= maxLagging || t.fromMS != 0 && e.fetched.EndedMS >= t.fromMS+lagWaitMS
 	switch {
 	case waited, proves && (!lags || len(symbol.live) == 0 || !t.compared):
-		*t = walletLag{excess: e.book.balanceBeyondFills(symbol), bought: symbol.Bought(), compared: true}
+		*t = walletLag{excess: e.tracker.balanceBeyondFills(symbol), bought: symbol.Bought(), compared: true}
 		return
 	case !lags:
 		t.fromMS, t.rounds, t.fees = 0, 0, max(t.fees, t.unexpectedFees(symbol))

@@ -39,7 +39,7 @@ func walletOfBefore(t testing.TB, asset, usd string, baseline exchange.Quantity,
 		w.now += 60_000
 		w.hasMoney(asset, "0", usd)
 	}
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	if have := symbol.Baseline(); have != baseline || symbol.settled != settled {
 		t.Errorf("want %d of others', settled %t, have %d, %t", baseline, settled, have, symbol.settled)
 	}
@@ -64,7 +64,7 @@ func walletBeforePart(t testing.TB, asset, usd string, want exchange.Quantity) {
 	w.hasMoney("1.004", "0", "10300")
 	w.now += 60_000
 	w.hasMoney(asset, "0", usd)
-	if have := w.book.Symbol(coin).Unattributed(); have != want {
+	if have := w.tracker.Symbol(coin).Unattributed(); have != want {
 		t.Errorf("want %d of others', have %d", want, have)
 	}
 }

@@ -26,21 +26,21 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 		return
 	}
 	symbol.read = true
-	symbol.spot.baseBalance = s.book.baseBalance(symbol)
+	symbol.spot.baseBalance = s.tracker.baseBalance(symbol)
 	symbol.position = symbol.heldOnSpot()
 	s.peers.noteExcess(symbol)
 	s.noteDifference(symbol)
 	s.peers.noteSoldElsewhere(symbol)
 	s.unlisted.infer(symbol)
 	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
-	if s.book.StandsDown() {
+	if s.tracker.StandsDown() {
 		s.peers.noteSoldUnknown(symbol)
 	}
-	live := s.book.liveOn(symbol.Key())
+	live := s.tracker.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true
-	paid := s.book.paidFor(symbol) || s.predatesRefusal(symbol) || symbol.spot.ended.again > 0
-	if s.book.anyOutcomeUnknown(symbol.Key()) || paid || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
-		symbol.settled = !s.book.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
+	paid := s.tracker.paidFor(symbol) || s.predatesRefusal(symbol) || symbol.spot.ended.again > 0
+	if s.tracker.anyOutcomeUnknown(symbol.Key()) || paid || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+		symbol.settled = !s.tracker.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.missedFor.reset()
 		s.boundByWallet(symbol)
 		return
@@ -49,15 +49,15 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 		s.boundByWallet(symbol)
 		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until a later one does
 	}
-	if symbol.Known() == 0 && s.book.showsBeforeSale(symbol) {
+	if symbol.Known() == 0 && s.tracker.showsBeforeSale(symbol) {
 		symbol.settled = false
 		return
 	}
 	symbol.spot.inconclusive = false
-	balance := s.book.baseBalance(symbol)
+	balance := s.tracker.baseBalance(symbol)
 	if symbol.Known() == 0 {
 		more := balance - symbol.Baseline()
-		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.book.mayHaveBought(symbol)) &&
+		wait := (symbol.Baseline() != 0 || symbol.spot.agreedMS != 0 || s.tracker.mayHaveBought(symbol)) &&
 			s.awaitsHistory(symbol, s.walletEvidence().possibleOwnChange(symbol, more))
 		if live || wait {
 			s.recordUnattributed(symbol, more)
@@ -92,7 +92,7 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 		}
 	}
 	_, maxBought, sinceMS := s.unlisted.unlistedPurchases(symbol)
-	own := s.book.balanceBeyondFills(symbol) - s.unlisted.unclaimedPurchases(symbol, sinceMS)
+	own := s.tracker.balanceBeyondFills(symbol) - s.unlisted.unclaimedPurchases(symbol, sinceMS)
 	symbol.spot.unlisted.inferred = max(symbol.spot.unlisted.inferred, min(own, s.walletEvidence().boughtUnread(symbol)))
 	s.unlisted.noteUndecided(symbol, maxBought, sinceMS)
 }
@@ -103,10 +103,10 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := (quantity - symbol.Unattributed()).Abs()
-	if s.book.StandsDown() { // another botd may have bought more, or sold botd's own coins
+	if s.tracker.StandsDown() { // another botd may have bought more, or sold botd's own coins
 		return
 	}
-	if quantity > symbol.Unattributed() && (s.book.showsBeforeSale(symbol) || s.book.showsEarlier(symbol)) {
+	if quantity > symbol.Unattributed() && (s.tracker.showsBeforeSale(symbol) || s.tracker.showsEarlier(symbol)) {
 		return
 	}
 	if changed != 0 && (quantity == 0 || !symbol.rules.BelowMinimum(symbol.last, changed)) {
@@ -118,11 +118,11 @@ func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity excha
 // orders: it may lack the sale of an assumed position, and a spot exit sells whatever exists. A wallet
 // that may be older than the last fills may still show the sold quantity.
 func (s walletComparison) boundByWallet(symbol *SymbolState) {
-	if !s.book.StandsDown() && symbol.Quarantine() == "" {
+	if !s.tracker.StandsDown() && symbol.Quarantine() == "" {
 		return
 	}
-	balance, predates := s.book.baseBalance(symbol), s.mayPredateFill(symbol)
-	if predates && !s.book.StandsDown() && symbol.Cause() == record.ExecutedBeyond {
+	balance, predates := s.tracker.baseBalance(symbol), s.mayPredateFill(symbol)
+	if predates && !s.tracker.StandsDown() && symbol.Cause() == record.ExecutedBeyond {
 		return // all of botd's sales are known
 	}
 	if predates {
@@ -136,7 +136,7 @@ func (s walletComparison) boundByWallet(symbol *SymbolState) {
 // history is evidence by itself, and a missing stop must be placed at once.
 func (s walletComparison) noteDifference(symbol *SymbolState) {
 	t := &symbol.spot
-	switch by := s.book.walletDiffers(symbol); {
+	switch by := s.tracker.walletDiffers(symbol); {
 	case by == 0:
 		t.difference, t.historyReads = 0, 0
 	case by != t.difference:
@@ -154,7 +154,7 @@ const maxSales = 64
 // decideShortWallet decides a wallet shortfall against the fills: with a witness the policy applies,
 // without one the wallet is contradicted.
 func (s walletComparison) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
-	if s.book.StandsDown() { // the journal lacks orders, and the sale may be one of them
+	if s.tracker.StandsDown() { // the journal lacks orders, and the sale may be one of them
 		symbol.short = -short
 	}
 	symbol.spot.confirmed = min(symbol.spot.confirmed, short)
@@ -170,7 +170,7 @@ func (s walletComparison) decideShortWallet(symbol *SymbolState, short exchange.
 		s.decideMissing(symbol, short)
 	case symbol.Quarantine() != "":
 		symbol.short = -short
-	case symbol.contradicted != "" || symbol.missedFor.exceeds(s.book.Settle().StalenessMS):
+	case symbol.contradicted != "" || symbol.missedFor.exceeds(s.tracker.Settle().StalenessMS):
 		symbol.short = -short // no more is sold than the wallet shows
 		symbol.declare(spotContradiction, s.fetched.EndedMS)
 	}
@@ -184,11 +184,11 @@ const shortWallet = "the wallet holds less than the fills explain"
 // adopted as sold and latches the strategies, or it waits for a person.
 func (s walletComparison) decideMissing(symbol *SymbolState, short exchange.Quantity) {
 	symbol.short = -short
-	if s.book.StandsDown() { // it may be the other botd's sale, from its own purchase
+	if s.tracker.StandsDown() { // it may be the other botd's sale, from its own purchase
 		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing orders")
 		return
 	}
-	if s.book.foreignPolicy == ForeignAdopt || s.book.foreignPolicy == ForeignIgnore {
+	if s.tracker.foreignPolicy == ForeignAdopt || s.tracker.foreignPolicy == ForeignIgnore {
 		s.emit(symbol.about(record.Adopted{
 			Quantity: -short,
 			Decided:  max(symbol.spot.peer.newest(), symbol.spot.newestSale()),
@@ -210,7 +210,7 @@ type walletExcess struct {
 // worth an order and the history has not been read about it for long enough.
 func (s walletComparison) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
-	settle := s.book.Settle()
+	settle := s.tracker.Settle()
 	if settle.StalenessMS == 0 || symbol.tooSmallToTrade(more) {
 		t.extra.shownFor, t.extra.quantity = persistence{}, 0
 		return false

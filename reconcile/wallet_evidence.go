@@ -14,7 +14,7 @@ func (e *evidence) walletEvidence() walletEvidence { return walletEvidence{e} }
 
 // paidThoughRefused returns the quantity that a refused purchase has bought according to the wallet.
 func (e walletEvidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
-	if e.fetched.BeganMS <= r.atMS || e.book.boughtSince(nil, r.before) {
+	if e.fetched.BeganMS <= r.atMS || e.tracker.boughtSince(nil, r.before) {
 		return 0
 	}
 	return e.boughtWithItsMoney(&r.order, r.before, symbol)
@@ -29,10 +29,10 @@ func (e walletEvidence) boughtWithItsMoney(order *exchange.NewOrder, before prio
 // boughtTimes returns the quantity that a purchase has bought according to the wallet, and in how many executions. Both are 0 unless the money of that
 // many is gone, to within one quantity step each, and the asset has grown by what that money buys.
 func (e walletEvidence) boughtTimes(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) (bought exchange.Quantity, times int64) {
-	if before.atMS == 0 || !e.fetched.Balances.Done() || e.book.StandsDown() {
+	if before.atMS == 0 || !e.fetched.Balances.Done() || e.tracker.StandsDown() {
 		return 0, 0
 	}
-	balance, more := e.book.Balance(symbol.rules.Quote), e.book.baseBalance(symbol)-before.asset
+	balance, more := e.tracker.Balance(symbol.rules.Quote), e.tracker.baseBalance(symbol)-before.asset
 	paid := before.amount.Sub(balance.Free.Add(balance.Frozen))
 	worth, step := symbol.rules.Notional(symbol.last, more), symbol.rules.Notional(symbol.last, symbol.rules.QuantityTick)
 	if symbol.tooSmallToTrade(more) || worth.Less(paid.MulRate(exchange.RateOne*9/10)) || paid.Less(worth.MulRate(exchange.RateOne*9/10)) {
@@ -51,15 +51,15 @@ func (e walletEvidence) boughtTimes(order *exchange.NewOrder, before priorBalanc
 // money for all of it, besides the most that purchases of other assets may have cost, with no other known cause. A deposit costs no money, and a
 // person's purchase in the same second would have to be for the same amount.
 func (e walletEvidence) timesPaid(p *account.Placement, symbol *SymbolState) exchange.Quantity {
-	before := e.book.delivery(p).before
+	before := e.tracker.delivery(p).before
 	others, cost := e.concurrentPurchases(p, before)
 	before.paid = slices.Concat(before.paid, others)
-	if e.book.StandsDown() || e.book.boughtSince(p, before) {
+	if e.tracker.StandsDown() || e.tracker.boughtSince(p, before) {
 		return 1
 	}
-	balance := e.book.Balance(symbol.rules.Quote)
+	balance := e.tracker.Balance(symbol.rules.Quote)
 	paid := before.amount.Sub(balance.Free.Add(balance.Frozen)).Sub(cost)
-	more := e.book.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
+	more := e.tracker.baseBalance(symbol) - symbol.Baseline() - symbol.Known() + symbol.Fees() - symbol.Unattributed()
 	if more <= symbol.mayBuy(p) || paid.Less(symbol.rules.Notional(symbol.last, more).MulRate(exchange.RateOne*98/100)) {
 		return 1
 	}
@@ -69,13 +69,13 @@ func (e walletEvidence) timesPaid(p *account.Placement, symbol *SymbolState) exc
 // concurrentPurchases returns the live purchases of other assets that a read of the wallet before a purchase did not show, and the most that they may have
 // cost: their amounts, or what the coins are worth that have come.
 func (e walletEvidence) concurrentPurchases(p *account.Placement, before priorBalance) (others []*account.Placement, cost exchange.Amount) {
-	for q := range e.book.Live() {
-		order, on := q.Order(), e.book.Symbol(q.Symbol())
-		if q == p || order.Side != exchange.Buy || order.QuoteAmount.IsZero() || on.rules == nil || e.book.sharesAsset(on, p.Symbol()) ||
+	for q := range e.tracker.Live() {
+		order, on := q.Order(), e.tracker.Symbol(q.Symbol())
+		if q == p || order.Side != exchange.Buy || order.QuoteAmount.IsZero() || on.rules == nil || e.tracker.sharesAsset(on, p.Symbol()) ||
 			slices.Contains(before.paid, q) {
 			continue
 		}
-		worth := on.rules.Notional(on.last, e.book.balanceBeyondFills(on)).MulRate(exchange.RateOne * 102 / 100)
+		worth := on.rules.Notional(on.last, e.tracker.balanceBeyondFills(on)).MulRate(exchange.RateOne * 102 / 100)
 		others, cost = append(others, q), cost.Add(order.QuoteAmount.Max(worth))
 	}
 	return others, cost
@@ -85,12 +85,12 @@ func (e walletEvidence) concurrentPurchases(p *account.Placement, before priorBa
 // may still rest on that list, so more of the asset alone proves nothing: the money of the purchase must be gone too.
 func (e walletEvidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, p := range symbol.live {
-		order, before := p.Order(), e.book.delivery(p).before
-		if order.Side == exchange.Buy && e.fetched.BeganMS > e.book.arrivedMS(p) && !e.book.boughtSince(p, before) {
+		order, before := p.Order(), e.tracker.delivery(p).before
+		if order.Side == exchange.Buy && e.fetched.BeganMS > e.tracker.arrivedMS(p) && !e.tracker.boughtSince(p, before) {
 			sum += e.boughtWithItsMoney(&order, before, symbol)
 		}
 	}
-	for r := range e.book.refusedOn(symbol.Key()) {
+	for r := range e.tracker.refusedOn(symbol.Key()) {
 		sum += r.bought
 	}
 	return sum
@@ -99,28 +99,28 @@ func (e walletEvidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity
 // soldNothing reports whether the wallet shows all of the asset, although it freezes none of it for a
 // stop: the stop was canceled, or one of the two reads is older.
 func (e walletEvidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
-	if e.book.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.book.arrivedMS(p)+e.book.Settle().StalenessMS {
+	if e.tracker.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.tracker.arrivedMS(p)+e.tracker.Settle().StalenessMS {
 		return false
 	}
-	return e.book.baseBalance(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
+	return e.tracker.baseBalance(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
 }
 
 // omitsOwnSale reports whether the open list omits a spot sale of botd's that the exchange has acknowledged and for which the wallet freezes the
 // asset.
 func (e walletEvidence) omitsOwnSale(symbol *SymbolState) bool {
 	return slices.ContainsFunc(symbol.live, func(p *account.Placement) bool {
-		return p.Order().Side == exchange.Sell && e.book.Unlisted(p) && !e.book.delivery(p).unfrozen && e.book.delivery(p).releasedMS == 0
+		return p.Order().Side == exchange.Sell && e.tracker.Unlisted(p) && !e.tracker.delivery(p).unfrozen && e.tracker.delivery(p).releasedMS == 0
 	})
 }
 
 // restingRefusals returns consecutive refused sales of a symbol whose total quantity equals the quantity that the wallet freezes beyond all known sales.
 func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
-	on := e.book.inputs(&Desired{}, symbol, e.fetched.EndedMS)
-	beyond := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(e.book.Balance(symbol.rules.Base).Frozen))
+	on := e.tracker.inputs(&Desired{}, symbol, e.fetched.EndedMS)
+	beyond := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(e.tracker.Balance(symbol.rules.Base).Frozen))
 	for i := range slices.Backward(sales) {
 		sum := exchange.Quantity(0)
 		for n := i; n >= 0; n-- {
-			if sum += sales[n].order.Quantity; sum == beyond && e.book.readAfter(sales[i].atMS) {
+			if sum += sales[n].order.Quantity; sum == beyond && e.tracker.readAfter(sales[i].atMS) {
 				return sales[n : i+1]
 			}
 		}
@@ -131,7 +131,7 @@ func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrd
 // lacksSales reports whether the wallet lacks the quantity of a position from before the start, and whether the history shows unclaimed sales of at
 // least that quantity: then the journal lacks those sales. The wallet alone may be older than the position.
 func (e walletEvidence) lacksSales(symbol *SymbolState) (short, sold bool) {
-	missing := symbol.Known() - symbol.Fees() + symbol.Baseline() - e.book.baseBalance(symbol)
+	missing := symbol.Known() - symbol.Fees() + symbol.Baseline() - e.tracker.baseBalance(symbol)
 	if symbol.tooSmallToTrade(missing) {
 		return false, false
 	}
@@ -142,7 +142,7 @@ func (e walletEvidence) lacksSales(symbol *SymbolState) (short, sold bool) {
 // salesOfOthers returns the quantity that orders which no placement claims have sold since wallet and fills last agreed. A change of the position is
 // booked after the read that showed it, and that read may have missed a sale of the same moment.
 func (e walletEvidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum exchange.Quantity) {
-	from := e.book.salesFrom(symbol)
+	from := e.tracker.salesFrom(symbol)
 	if symbol.spot.agreedMS == 0 {
 		from -= createdSlackMS
 	}
@@ -153,7 +153,7 @@ func (e walletEvidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum ex
 		for i := range list.Items() {
 			o := &list.Items()[i]
 			counted := slices.ContainsFunc(sales, func(one sale) bool { return one.orderID == o.ID })
-			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !e.book.claimed(o) {
+			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !e.tracker.claimed(o) {
 				sales = append(sales, sale{o.ID, o.Filled})
 			}
 		}
@@ -172,7 +172,7 @@ func (e walletEvidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum ex
 // possibleOwnChange returns the size of a wallet change that botd's own order may have caused although botd has no position: any excess, or a
 // shortfall soon after the last sale, because the exchange may have executed that sale twice.
 func (e walletEvidence) possibleOwnChange(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
-	settle := e.book.Settle()
+	settle := e.tracker.Settle()
 	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
 		return -more
 	}

@@ -18,11 +18,11 @@ const spotFeeBound exchange.Rate = 500_000 // 0.5 %
 func (s walletComparison) learnFees() {
 	for i := range s.fetched.Trades {
 		traded := &s.fetched.Trades[i]
-		p := s.book.withOrderID(exchange.Spot, traded.OrderID)
+		p := s.tracker.withOrderID(exchange.Spot, traded.OrderID)
 		if p == nil || p.Order().Side != exchange.Buy || traded.Filled <= 0 {
 			continue
 		}
-		symbol := s.book.Symbol(p.Symbol())
+		symbol := s.tracker.Symbol(p.Symbol())
 		if symbol.rules == nil {
 			continue
 		}
@@ -62,7 +62,7 @@ func (s walletComparison) reconcileWallet(symbol *SymbolState, balance exchange.
 	bound := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick - symbol.ExpectedFees()
 	own, shown := symbol.Known()-symbol.Fees(), balance-symbol.Baseline()
 	short := own - shown
-	if peer := &symbol.spot.peer; s.book.StandsDown() {
+	if peer := &symbol.spot.peer; s.tracker.StandsDown() {
 		short = max(short, peer.hiddenSales(own, shown-peer.persons(symbol.Unattributed())))
 	}
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
@@ -94,7 +94,7 @@ func (s walletComparison) reconcileFees(symbol *SymbolState, short exchange.Quan
 			symbol.feeDifferenceFor.reset()
 		}
 		symbol.feeDifference = short
-		if symbol.feeDifferenceFor.extend(s.fetched); !symbol.feeDifferenceFor.exceeds(s.book.Settle().StalenessMS) {
+		if symbol.feeDifferenceFor.extend(s.fetched); !symbol.feeDifferenceFor.exceeds(s.tracker.Settle().StalenessMS) {
 			return
 		}
 	}

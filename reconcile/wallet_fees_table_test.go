@@ -17,11 +17,11 @@ import (
 func bought(t testing.TB) (*wallet, *SymbolState) {
 	t.Helper()
 	w := explains(t, 0, 0)
-	w.book.spotFee = exchange.RateOne / 1_000
+	w.tracker.spotFee = exchange.RateOne / 1_000
 	order := w.buysUnder(5, 1_000)
 	w.sees("2", "0", []exchange.Order{w.filled(order)})
 	w.now += 60_000
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.sinceFill = persistence{}
 	if symbol.Known() != 1_000 || symbol.Fees() != 1 || symbol.ExpectedFees() != 1 || symbol.Bought() != 1_000 || symbol.Baseline() != 1_000 {
 		t.Fatalf("want a thousand bought and one expected as fees, have %d, %d, %d", symbol.Known(), symbol.Fees(), symbol.ExpectedFees())
@@ -69,7 +69,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		}
 		s := w.reads(c.baseBalance, 0)
 		symbol.spot.agreedMS = 0
-		s.walletComparison().reconcileWallet(symbol, c.baseBalance, w.book.liveOn(coin))
+		s.walletComparison().reconcileWallet(symbol, c.baseBalance, w.tracker.liveOn(coin))
 		have := fmt.Sprintf("%d %d %d; %d; %t %t", symbol.Fees(), symbol.Bought(), symbol.heldOnSpot(), symbol.Unattributed(), symbol.missedFor.sinceMS != 0,
 			symbol.spot.agreedMS == w.now)
 		if have != c.want || symbol.contradicted != "" {
@@ -82,7 +82,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		}
 	}
 	w := explains(t, 10, 0) // an adopted holding has paid no fee
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	w.reads(1_009, 0).walletComparison().reconcileWallet(symbol, 1_009, false)
 	if symbol.missedFor.sinceMS == 0 || symbol.Fees() != 0 {
 		t.Errorf("want what was adopted missed, have %+v, fees %d", symbol.missedFor, symbol.Fees())
@@ -96,7 +96,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 	for more, want := range map[exchange.Quantity]bool{6: false, 7: true} { // five are within the bound of fees, and two are worth an order
 		w, symbol := bought(t)
 		w.reads(all+more, 0).walletComparison().reconcileWallet(symbol, all+more, false)
-		if _, ask := w.book.NeedsOrderHistory(symbol); ask != want {
+		if _, ask := w.tracker.NeedsOrderHistory(symbol); ask != want {
 			t.Errorf("%d more: want the order history read %t, have %t", more, want, ask)
 		}
 	}
@@ -171,14 +171,14 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 		{"of one unit", []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.000003")}}, 3},
 	} {
 		w := explains(t, 0, 0)
-		w.book.spotFee = exchange.RateOne / 500
+		w.tracker.spotFee = exchange.RateOne / 500
 		order := w.buysUnder(5, 1_000)
 		w.places(placement.Exit, 7, saleOf(1_000))
 		s := w.reads(2_000, 0)
 		s.fetched.Trades = c.traded
 		s.walletComparison().learnFees()
 		for range 2 { // the second time it is known
-			s.emit(w.book.Placement(order.ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1_000}))
+			s.emit(w.tracker.Placement(order.ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1_000}))
 		}
 		fees := 0
 		for _, r := range s.records {
@@ -186,27 +186,27 @@ func TestExpectedFeeOfPurchase(t *testing.T) {
 				fees++
 			}
 		}
-		if have := w.book.Symbol(coin).Fees(); have != c.want || fees != int(min(1, c.want)) || len(s.records) != 2+fees {
+		if have := w.tracker.Symbol(coin).Fees(); have != c.want || fees != int(min(1, c.want)) || len(s.records) != 2+fees {
 			t.Errorf("%s: want %d, recorded once, have %d, in %d of %d records", c.name, c.want, have, fees, len(s.records))
 		}
 	}
 	w := explains(t, 0, 0)
-	w.book.spotFee = exchange.RateOne / 500
+	w.tracker.spotFee = exchange.RateOne / 500
 	s := w.reads(1_001, 0)
-	s.emit(w.book.Placement(w.buysUnder(5, 1).ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1}))
-	if have := w.book.Symbol(coin).Fees(); have != 1 {
+	s.emit(w.tracker.Placement(w.buysUnder(5, 1).ClientOrderID).About(record.Fill{OrderID: 5, Filled: 1}))
+	if have := w.tracker.Symbol(coin).Fees(); have != 1 {
 		t.Errorf("want the fee of one unit to be one, have %d", have)
 	}
-	w.book.Symbol(coin).rules = nil // as with a symbol that is no longer traded
+	w.tracker.Symbol(coin).rules = nil // as with a symbol that is no longer traded
 	s.fetched.Trades = []Traded{{OrderID: 5, Filled: 1, Fee: exchange.MustAmount("0.001")}}
-	if s.walletComparison().learnFees(); w.book.Symbol(coin).feeRateKnown {
+	if s.walletComparison().learnFees(); w.tracker.Symbol(coin).feeRateKnown {
 		t.Error("want no rate of a symbol whose rules are not known")
 	}
 	d := newDesk(t)
-	d.book.spotFee = exchange.RateOne / 500
-	on := d.book.survey(&Snapshot{})
-	on.emit(d.book.Placement(d.places(placement.Entry, buys)).About(record.Fill{OrderID: 5, Filled: 10}))
-	if have := d.book.Symbol(bitcoin).Fees(); have != 0 || len(on.records) != 1 {
+	d.tracker.spotFee = exchange.RateOne / 500
+	on := d.tracker.survey(&Snapshot{})
+	on.emit(d.tracker.Placement(d.places(placement.Entry, buys)).About(record.Fill{OrderID: 5, Filled: 10}))
+	if have := d.tracker.Symbol(bitcoin).Fees(); have != 0 || len(on.records) != 1 {
 		t.Errorf("want no fee taken from a position on futures, have %d, %d records", have, len(on.records))
 	}
 }
@@ -247,10 +247,10 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 		}, "10 4; false false " + shortWallet + " while another botd may be placing orders false"},
 	} {
 		w := explains(t, 10, 0)
-		w.book.foreignPolicy = c.policy
+		w.tracker.foreignPolicy = c.policy
 		w.apply(record.Record{Strategy: "one", Symbol: coin,
 			Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		s := w.reads(1_004, 0)
 		if c.sold != 0 {
 			s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 77, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: c.sold,
@@ -259,7 +259,7 @@ func TestWalletShortfallNeedsWitness(t *testing.T) {
 		c.with(w, symbol)
 		s.walletComparison().decideShortWallet(symbol, 6)
 		have := fmt.Sprintf("%d %d; %t %t %s %t", symbol.Known(), symbol.heldOnSpot(), symbol.missedFor.sinceMS != 0, symbol.contradicted != "",
-			symbol.Quarantine(), w.book.Strategy("one").Latch() == 1)
+			symbol.Quarantine(), w.tracker.Strategy("one").Latch() == 1)
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
@@ -300,7 +300,7 @@ func TestForeignSalesSinceAgreement(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		w.places(placement.Exit, 9, saleOf(4))
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.agreedMS, symbol.spot.sales = agreedMS, c.before
 		s := w.reads(1_010, 0, c.open...)
 		if c.history != nil {
@@ -324,7 +324,7 @@ func TestForeignSaleOfTheMomentOfTheLastChangeCounts(t *testing.T) {
 
 func saleOfTheMoment(t testing.TB, beforeMS int64, want exchange.Quantity) {
 	w := explains(t, 10, 0)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	symbol.spot.agreedMS, symbol.spot.changedMS = 0, w.now
 	s := w.reads(1_010, 0)
 	s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: 4, Quantity: 4,
@@ -338,7 +338,7 @@ func saleOfTheMoment(t testing.TB, beforeMS int64, want exchange.Quantity) {
 func TestForeignSaleExplainsOneLoss(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 1_000, 0)
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	for i := range int64(65) {
 		s := w.reads(2_000, 0)
 		s.fetched.History = exchange.FetchedOf([]exchange.Order{{ID: 70 + i, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: 1,
@@ -394,7 +394,7 @@ func TestWalletBaseline(t *testing.T) {
 		}, "1000 0; false false"},
 	} {
 		w := newWallet(t)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.last = 2_500e8
 		if c.baseline != 0 {
 			w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
@@ -411,7 +411,7 @@ func TestWalletBaseline(t *testing.T) {
 		if have != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
-		if live := w.book.liveOn(coin); live && !strings.HasSuffix(c.want, "true") && symbol.missedFor.sinceMS != 0 {
+		if live := w.tracker.liveOn(coin); live && !strings.HasSuffix(c.want, "true") && symbol.missedFor.sinceMS != 0 {
 			t.Errorf("%s: want no time of a miss counted, have %+v", c.name, symbol.missedFor)
 		}
 	}
@@ -420,7 +420,7 @@ func TestWalletBaseline(t *testing.T) {
 		func(s *Snapshot) { s.Balances = exchange.Fetched[exchange.Balance]{} }} {
 		s := w.reads(900, 0)
 		lacks(s.fetched)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		if s.walletComparison().observeWallet(symbol); symbol.read || symbol.settled {
 			t.Error("want nothing taken of half of a read")
 		}
@@ -436,8 +436,8 @@ func TestUnattributedWalletChangeIsRecorded(t *testing.T) {
 		w := explains(t, 10, 0)
 		w.apply(record.Record{Symbol: coin, Body: record.Baseline{Quantity: 1_000, Unattributed: c.before}})
 		s := w.reads(1_010, 0)
-		s.walletComparison().recordUnattributed(w.book.Symbol(coin), c.unattributed)
-		if have := w.book.Symbol(coin).Unattributed(); have != c.want || (len(s.records) == 1) != (c.want != c.before) {
+		s.walletComparison().recordUnattributed(w.tracker.Symbol(coin), c.unattributed)
+		if have := w.tracker.Symbol(coin).Unattributed(); have != c.want || (len(s.records) == 1) != (c.want != c.before) {
 			t.Errorf("%d after %d: want %d, have %d, %d records", c.unattributed, c.before, c.want, have, len(s.records))
 		}
 	}
@@ -486,7 +486,7 @@ func TestUnclaimedHistoryRowUnderOwnID(t *testing.T) {
 		for range 2 { // the second time it is known
 			s.orderRows().observeExtra(&row)
 		}
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		known := exchange.Quantity(10)
 		if c.want {
 			known += row.Filled

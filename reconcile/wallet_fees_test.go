@@ -18,7 +18,7 @@ func (w *wallet) filled(order exchange.Order) exchange.Order {
 
 // historyOf fetches the wallet with an order in the history and its executions.
 func (w *wallet) historyOf(held string, order exchange.Order, trades ...Traded) {
-	w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
+	w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 		History: exchange.FetchedOf([]exchange.Order{order}), Trades: trades,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})...)
 }
@@ -46,13 +46,13 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWallet(t)
-			w.book.spotFee = c.configured
+			w.tracker.spotFee = c.configured
 			w.observe("0")
 			w.now += 60_000
 			order := w.order(5, exchange.Buy, 1_000)
 			w.now += 500
 			w.historyOf("0", w.filled(order), c.trades...) // the wallet is older than the fill
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			if symbol.position != c.first {
 				t.Errorf("at the fill: want %d trusted, have %d", c.first, symbol.position)
 			}
@@ -71,7 +71,7 @@ func TestTheFeeOfASpotPurchaseIsDeductedAtTheFill(t *testing.T) {
 			}
 			known, fees := symbol.Known(), symbol.Fees()
 			w.start()
-			if again := w.book.Symbol(coin); again.Known() != known || again.Fees() != fees {
+			if again := w.tracker.Symbol(coin); again.Known() != known || again.Fees() != fees {
 				t.Errorf("after a restart: want known %d and fees %d, have %d and %d", known, fees, again.Known(), again.Fees())
 			}
 		})
@@ -99,7 +99,7 @@ func TestSpotStopCoversExplainedHolding(t *testing.T) {
 			w.observe("0")
 			w.now += 60_000
 			w.buys(10)
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			symbol.last, symbol.entryPrice = 50_000e8, exchange.AmountOf(50_000)
 			if c.unseen == 0 { // the wallet was read after the fill
 				w.now += testSettle.StalenessMS
@@ -116,8 +116,8 @@ func TestSpotStopCoversExplainedHolding(t *testing.T) {
 					Body:     record.Plan{Plan: &strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}},
 				},
 			)
-			intents, _ := w.book.Derive(
-				&Desired{Strategy: w.book.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
+			intents, _ := w.tracker.Derive(
+				&Desired{Strategy: w.tracker.Strategy("one"), Symbol: symbol, Interval: exchange.Minute1, Collar: exchange.RateOne / 20,
 					Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}},
 				w.now,
 			)
@@ -140,7 +140,7 @@ func TestSpotLimitsCountHoldingToWithinAStep(t *testing.T) {
 	const perStep = 1_000 // a step is a thousandth, as is the fee of a purchase of that many steps
 	w := newWallet(t)
 	w.observe("0")
-	symbol, micros, counted := w.book.Symbol(coin), int64(0), exchange.Quantity(0)
+	symbol, micros, counted := w.tracker.Symbol(coin), int64(0), exchange.Quantity(0)
 	for i, quantity := range []exchange.Quantity{6_000, -1_034, 1_000, 20, 22} {
 		w.now += 60_000
 		side, size, fee := exchange.Buy, quantity, exchange.AmountOf(int64(quantity)).Div(perStep*perStep)

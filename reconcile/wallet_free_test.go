@@ -11,11 +11,11 @@ import (
 
 // sendsOnFutures sends a futures sale of the same asset.
 func (w *wallet) sendsOnFutures(quantity exchange.Quantity) {
-	rules := *w.book.Symbol(coin).rules
+	rules := *w.tracker.Symbol(coin).rules
 	rules.Market = exchange.Futures
-	w.book.Track(bitcoin).rules = &rules
+	w.tracker.Track(bitcoin).rules = &rules
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Price: 50_000e8,
-		Quantity: quantity, ClientOrderID: w.book.NextClientOrderID("t")}
+		Quantity: quantity, ClientOrderID: w.tracker.NextClientOrderID("t")}
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Order, DeadlineMS: w.now + 5_000}})
 }
@@ -71,7 +71,7 @@ func TestWhatNoSaleFreezes(t *testing.T) {
 	person := func(side exchange.Side) func(w *wallet, _ *Desired) {
 		return func(w *wallet, _ *Desired) {
 			w.restsForeign("BTC-USDT", 4)
-			w.book.Symbol(coin).foreign[0].Side = side
+			w.tracker.Symbol(coin).foreign[0].Side = side
 		}
 	}
 	for name, c := range map[string]struct {
@@ -82,9 +82,9 @@ func TestWhatNoSaleFreezes(t *testing.T) {
 		"a person sells":                      {person(exchange.Sell), 1_006},
 		"a person buys":                       {person(exchange.Buy), 1_010},
 		"the market cannot be read":           {func(_ *wallet, desired *Desired) { desired.Unread = true }, 0},
-		"botd stands down":                    {func(w *wallet, _ *Desired) { w.book.Symbol(coin).unknownEnded = youngers + "1" }, 0},
+		"botd stands down":                    {func(w *wallet, _ *Desired) { w.tracker.Symbol(coin).unknownEnded = youngers + "1" }, 0},
 		"the symbol is quarantined":           {func(w *wallet, _ *Desired) { w.apply(quarantineOf("a test")) }, 0},
-		"more was sold than is held":          {func(w *wallet, _ *Desired) { w.book.Symbol(coin).spot.overdrawn = true }, 0},
+		"more was sold than is held":          {func(w *wallet, _ *Desired) { w.tracker.Symbol(coin).spot.overdrawn = true }, 0},
 		"the exchange has just refused sales": {func(w *wallet, _ *Desired) { w.refuses(placement.Exit, saleOf(4)) }, 0},
 	} {
 		w, _ := protecting(t)
@@ -102,11 +102,11 @@ func TestSymbolsOfTheSameAsset(t *testing.T) {
 	t.Parallel()
 	w, _ := protecting(t)
 	w.sendsOnFutures(4)
-	rules := *w.book.Symbol(coin).rules
+	rules := *w.tracker.Symbol(coin).rules
 	rules.Base = "ETH"
 	ether, euro := exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}, exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}
-	w.book.Track(ether).rules = &rules
-	w.book.Track(euro)
+	w.tracker.Track(ether).rules = &rules
+	w.tracker.Track(euro)
 	d := w.deriving(nil)
 	for key, want := range map[exchange.SymbolKey]bool{coin: true, euro: true, ether: false, bitcoin: false} {
 		if have := d.saleEvidence().sameAsset(key); have != want {

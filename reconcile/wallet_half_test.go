@@ -68,7 +68,7 @@ func halvedNextToPeer(t testing.TB, free, frozen string, want exchange.Quantity)
 	if have := stopped(derive()); have != want {
 		t.Errorf("want a stop of %d, have one of %d", want, have)
 	}
-	if uncovered := w.book.JointUncovered(w.book.Symbol(coin)); uncovered != (want > 0) {
+	if uncovered := w.tracker.JointUncovered(w.tracker.Symbol(coin)); uncovered != (want > 0) {
 		t.Errorf("want the next round soon: %t, have %t", want > 0, uncovered)
 	}
 }
@@ -83,7 +83,7 @@ func unreadNextToPeer(t testing.TB) {
 	t.Helper()
 	w, derive, stop, bought := peerBuysNextToStop(t, "0")
 	for range 3 {
-		w.records = append(w.records, w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
+		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
 			History: exchange.FetchedOf([]exchange.Order{bought}), HistoryWhole: true})...)
 		w.now += 1_000
 	}

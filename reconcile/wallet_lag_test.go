@@ -11,12 +11,12 @@ import (
 // looks reads the wallet a second after the last time, and applies what follows for the symbol.
 func (w *wallet) looks(baseBalance exchange.Quantity, unread bool, open ...exchange.Order) (ahead bool) {
 	w.now += 1_000
-	s, symbol := w.reads(baseBalance, 0, open...), w.book.Symbol(coin)
+	s, symbol := w.reads(baseBalance, 0, open...), w.tracker.Symbol(coin)
 	if unread {
 		s.fetched.Unread = []exchange.SymbolKey{coin}
 	}
 	s.positionComparison().observePosition(symbol)
-	return w.book.WalletAhead(symbol)
+	return w.tracker.WalletAhead(symbol)
 }
 
 // rests sends a purchase that has rested for a minute.
@@ -78,7 +78,7 @@ func lagReads(t testing.TB, name string, rests bool, reads []lagRead) {
 			w.bought(&order, filled)
 		}
 		if have := w.looks(1_010+read.wallet, false, open...); have != read.ahead {
-			t.Errorf("%s: at read %d want it ahead %t, have %t: %+v", name, i, read.ahead, have, w.book.Symbol(coin).spot.lag)
+			t.Errorf("%s: at read %d want it ahead %t, have %t: %+v", name, i, read.ahead, have, w.tracker.Symbol(coin).spot.lag)
 		}
 	}
 }
@@ -123,17 +123,17 @@ func TestNoLagIsConcludedWithoutAWallet(t *testing.T) {
 	t.Parallel()
 	for name, without := range map[string]func(w *wallet, s *Snapshot){
 		"no wallet": func(_ *wallet, s *Snapshot) { s.Balances = exchange.Fetched[exchange.Balance]{} },
-		"no rules":  func(w *wallet, _ *Snapshot) { w.book.Symbol(coin).rules = nil },
+		"no rules":  func(w *wallet, _ *Snapshot) { w.tracker.Symbol(coin).rules = nil },
 	} {
 		w := explains(t, 10, 0)
 		order := w.rests()
 		w.looks(1_010, false, order)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		before := symbol.spot.lag
 		w.now += 1_000
 		s := w.reads(1_011, 0, order)
 		without(w, s.fetched)
-		w.book.observedAccount.note(s.fetched)
+		w.tracker.observedAccount.note(s.fetched)
 		s.positionComparison().observePosition(symbol)
 		if symbol.spot.lag != before {
 			t.Errorf("%s: want nothing noted, have %+v, was %+v", name, symbol.spot.lag, before)
@@ -160,7 +160,7 @@ func TestAWalletAfterAStartIsComparedWithTheFills(t *testing.T) {
 		w.now += c.agoMS - 500
 		w.restoresWith(testSettle)
 		if have := w.looks(c.shows, false, order); have != c.want {
-			t.Errorf("%s: want it ahead %t, have %t: %+v", c.name, c.want, have, w.book.Symbol(coin).spot.lag)
+			t.Errorf("%s: want it ahead %t, have %t: %+v", c.name, c.want, have, w.tracker.Symbol(coin).spot.lag)
 		}
 	}
 }
@@ -180,9 +180,9 @@ func restAfterAStart(t testing.TB, name string, shows exchange.Quantity, price e
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 10}})
 	w.now -= 500
 	w.restoresWith(testSettle)
-	w.book.Symbol(coin).last = price
+	w.tracker.Symbol(coin).last = price
 	if have := w.looks(shows, false); have != want {
-		t.Errorf("%s: want it ahead %t, have %t: %+v", name, want, have, w.book.Symbol(coin).spot.lag)
+		t.Errorf("%s: want it ahead %t, have %t: %+v", name, want, have, w.tracker.Symbol(coin).spot.lag)
 	}
 }
 
@@ -201,9 +201,9 @@ func TestWalletYoungerThanItsAgeAfterTheLastFillDoesNotLag(t *testing.T) {
 		t.Error("a second after the sale: want a wallet that shows four less still compared")
 	}
 	w.now += testSettle.StalenessMS
-	w.book.Symbol(coin).sinceFill.pause(&Snapshot{EndedMS: w.now + 1_000}) // reads took all of that time
+	w.tracker.Symbol(coin).sinceFill.pause(&Snapshot{EndedMS: w.now + 1_000}) // reads took all of that time
 	if w.looks(996, false) {
-		t.Errorf("%d ms after the sale: want it current, have %+v", 2_000+testSettle.StalenessMS, w.book.Symbol(coin).spot.lag)
+		t.Errorf("%d ms after the sale: want it current, have %+v", 2_000+testSettle.StalenessMS, w.tracker.Symbol(coin).spot.lag)
 	}
 }
 
@@ -225,11 +225,11 @@ func feeOfASoldPosition(t testing.TB) {
 	exit := w.places(placement.Exit, 9, saleOf(110))
 	w.bought(&exit, 110)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: exit.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 110}})
-	if known := w.book.Symbol(coin).Known(); known != 0 {
+	if known := w.tracker.Symbol(coin).Known(); known != 0 {
 		t.Fatalf("want nothing held, have %d", known)
 	}
 	if w.looks(999, false, order) {
-		t.Errorf("after the sale: want the same unit taken for it, have %+v", w.book.Symbol(coin).spot.lag)
+		t.Errorf("after the sale: want the same unit taken for it, have %+v", w.tracker.Symbol(coin).spot.lag)
 	}
 }
 
@@ -245,6 +245,6 @@ func TestUnitBeyondReconciledPurchasesIsALag(t *testing.T) {
 		t.Fatal("want wallet and fills of one moment")
 	}
 	if !w.looks(1_111, false, order) {
-		t.Errorf("want a unit more noticed, have %+v", w.book.Symbol(coin).spot.lag)
+		t.Errorf("want a unit more noticed, have %+v", w.tracker.Symbol(coin).spot.lag)
 	}
 }

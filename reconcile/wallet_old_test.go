@@ -25,7 +25,7 @@ func TestWalletThatFreezesMoreThanOpenOrdersBlocksNoExit(t *testing.T) {
 		"a person's order of another pair may hold it":        {"0", "0.01", func(w *wallet) { w.restsForeign("BTC-EUR", 6) }, 0},
 		"the exchange has just refused a sale":                {"0", "0.01", func(w *wallet) { w.refuses(placement.StopLoss, saleOf(6)) }, 0},
 		"the symbol is quarantined":                           {"0", "0.01", func(w *wallet) { w.apply(quarantineOf("a test")) }, 0},
-		"botd stands down: the other one's may not be listed": {"0", "0.01", func(w *wallet) { w.book.Symbol(coin).unknownEnded = youngers + "1" }, 0},
+		"botd stands down: the other one's may not be listed": {"0", "0.01", func(w *wallet) { w.tracker.Symbol(coin).unknownEnded = youngers + "1" }, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -41,7 +41,7 @@ func quarantineOf(why string) record.Record {
 // restsForeign lets a person's order rest on spot.
 func (w *wallet) restsForeign(symbol string, quantity exchange.Quantity) {
 	key := exchange.SymbolKey{Market: exchange.Spot, Name: symbol}
-	w.book.Track(key).foreign = []exchange.Order{{ID: 90, Market: exchange.Spot, Symbol: symbol, Side: exchange.Sell, Type: exchange.Limit,
+	w.tracker.Track(key).foreign = []exchange.Order{{ID: 90, Market: exchange.Spot, Symbol: symbol, Side: exchange.Sell, Type: exchange.Limit,
 		Quantity: quantity}}
 }
 
@@ -52,7 +52,7 @@ func frozenByNone(t testing.TB, free, frozen string, change func(*wallet), want 
 	stop := w.places(placement.StopLoss, 8, stopOf(4))
 	w.now += 60_000
 	w.shows(free, frozen, stop)
-	w.book.Symbol(coin).last = 48_000e8
+	w.tracker.Symbol(coin).last = 48_000e8
 	if change != nil {
 		change(w)
 	}

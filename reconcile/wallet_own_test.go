@@ -86,7 +86,7 @@ func TestForgottenWalletDoesNotShowThatNobodyElseHasCoins(t *testing.T) {
 		w.shows("0", "0.01", stop)
 		want := exchange.Quantity(4)
 		if forgets {
-			w.book.ForgetWallet()
+			w.tracker.ForgetWallet()
 			want = 0
 		}
 		if have := stopped(derive()); have != want {
@@ -118,7 +118,7 @@ func contradictedRest(t testing.TB, shown, want string) {
 		w.now += 1_000
 		w.observe("0")
 	}
-	if w.book.Symbol(coin).contradicted == "" {
+	if w.tracker.Symbol(coin).contradicted == "" {
 		t.Fatal("want it contradicted")
 	}
 	exit := w.sends(placement.Exit, 8, saleOf(6))
@@ -126,7 +126,7 @@ func contradictedRest(t testing.TB, shown, want string) {
 		Body: record.Ended{State: placement.Filled, Filled: 6, OrderID: 8}})
 	w.now += 500
 	w.observe(shown)
-	w.book.Symbol(coin).last = 48_000e8
+	w.tracker.Symbol(coin).last = 48_000e8
 	if have := summary(derive()); have != want {
 		t.Errorf("%s shown: want %q, have %q", shown, want, have)
 	}
@@ -145,7 +145,7 @@ func purchaseWithRemainder(t testing.TB) {
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -9}})
 	w.now += 60_000
 	w.observe("1.001")
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	rules := *symbol.rules
 	rules.MinNotional = exchange.AmountOf(100)
 	symbol.rules, symbol.last = &rules, 45_000e8
@@ -189,7 +189,7 @@ func listedAfterItsCancel(t testing.TB, frozen string, answered, refused bool, w
 		w.now += 60_000
 		w.shows(free, frozen, stop, off)
 		if refused {
-			w.book.NoteCancelRefused(off.ClientOrderID, w.now)
+			w.tracker.NoteCancelRefused(off.ClientOrderID, w.now)
 		}
 	}
 	w.now += cancelRefusedWaitMS
@@ -221,7 +221,7 @@ func executedUnseen(t testing.TB, others string, want exchange.Quantity) {
 		w.now += 1_000
 		w.sees(free, "0", []exchange.Order{stop})
 	}
-	w.book.Symbol(coin).last = 48_000e8
+	w.tracker.Symbol(coin).last = 48_000e8
 	if have := soldBy(derive()); have != want {
 		t.Errorf("beside %s of others: want %d sold, have %d", others, want, have)
 	}

@@ -29,9 +29,9 @@ const (
 
 // Unlisted reports whether the newest open list, which began after an order was sent and answered, does
 // not show the order.
-func (b *Book) Unlisted(p *account.Placement) bool {
-	list := b.listed[p.Order().Market]
-	return p.OrderID() != 0 && list.beganMS > b.arrivedMS(p) && !list.shows(p.OrderID())
+func (t *Tracker) Unlisted(p *account.Placement) bool {
+	list := t.listed[p.Order().Market]
+	return p.OrderID() != 0 && list.beganMS > t.arrivedMS(p) && !list.shows(p.OrderID())
 }
 
 // shows reports whether the list contains an order, at least as an unreadable row.
@@ -40,25 +40,25 @@ func (l *openList) shows(orderID int64) bool {
 }
 
 // NoteCancelRefused records that the exchange refused to cancel an order.
-func (b *Book) NoteCancelRefused(clientOrderID string, atMS int64) {
-	p := b.Placement(clientOrderID)
+func (t *Tracker) NoteCancelRefused(clientOrderID string, atMS int64) {
+	p := t.Placement(clientOrderID)
 	if p == nil {
 		return
 	}
-	b.noteUnable(clientOrderID, atMS)
-	if canceledBefore(b, p) {
-		b.release(clientOrderID, cmp.Or(b.delivery(p).canceledMS, atMS))
+	t.noteUnable(clientOrderID, atMS)
+	if canceledBefore(t, p) {
+		t.release(clientOrderID, cmp.Or(t.delivery(p).canceledMS, atMS))
 		return
 	}
 	if p.Order().Market == exchange.Spot && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit {
-		b.Symbol(p.Symbol()).spot.cancelRefusedMS = atMS
+		t.Symbol(p.Symbol()).spot.cancelRefusedMS = atMS
 	}
 }
 
 // canceledBefore reports whether a spot stop has ended although the open list shows it: the exchange has answered that it canceled the stop, or the stop is
 // from before the start, which forgets such answers; it refuses to cancel the stop again, and the wallet freezes less than the listed sales need. Then the
 // list is old, and nobody else has canceled the stop.
-func canceledBefore(b *Book, p *account.Placement) bool {
+func canceledBefore(b *Tracker, p *account.Placement) bool {
 	known, symbol := b.delivery(p), b.Symbol(p.Symbol())
 	canceled := known.canceledMS != 0 || forgetsCancel(b, p)
 	return canceled && known.unableMS > known.canceledMS && symbol.rules != nil && b.freezesLess(symbol)
@@ -66,16 +66,16 @@ func canceledBefore(b *Book, p *account.Placement) bool {
 
 // hasEnded reports whether an order that the open list does not show has ended in any way: the
 // exchange refused to cancel it, or the wallet freezes nothing for it.
-func (b *Book) hasEnded(p *account.Placement) bool {
-	at := b.delivery(p).unableMS
-	return b.Unlisted(p) && (at != 0 && b.listed[p.Order().Market].beganMS > at || b.delivery(p).unfrozen)
+func (t *Tracker) hasEnded(p *account.Placement) bool {
+	at := t.delivery(p).unableMS
+	return t.Unlisted(p) && (at != 0 && t.listed[p.Order().Market].beganMS > at || t.delivery(p).unfrozen)
 }
 
 // ReleasedMS returns when the last of a symbol's spot stops was released, among those whose end no list has
 // shown yet; 0 for none.
-func (b *Book) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
-	for _, p := range b.Symbol(key).live {
-		atMS = max(atMS, b.delivery(p).releasedMS)
+func (t *Tracker) ReleasedMS(key exchange.SymbolKey) (atMS int64) {
+	for _, p := range t.Symbol(key).live {
+		atMS = max(atMS, t.delivery(p).releasedMS)
 	}
 	return atMS
 }
@@ -86,29 +86,29 @@ const maxRemembered = 64
 // NoteReleased records the answer to a cancel. It reports whether the answer proves that a spot stop has
 // ended without an unknown fill, so that another order may replace it. The lists decide how the stop
 // ended.
-func (b *Book) NoteReleased(clientOrderID string, order *exchange.Order, atMS int64) bool {
-	p := b.Placement(clientOrderID)
+func (t *Tracker) NoteReleased(clientOrderID string, order *exchange.Order, atMS int64) bool {
+	p := t.Placement(clientOrderID)
 	if p == nil || p.Order().Market != exchange.Spot || p.Purpose() != placement.StopLoss || p.Order().Type != exchange.StopLimit ||
 		order.ID != p.OrderID() || order.Status != exchange.StatusCanceled || order.Filled != p.Filled() {
 		return false
 	}
-	b.noteFreed(p, atMS)
-	b.noteCanceled(clientOrderID, atMS)
+	t.noteFreed(p, atMS)
+	t.noteCanceled(clientOrderID, atMS)
 	return true
 }
 
 // noteFreed records that a canceled spot sale no longer holds anything.
-func (b *Book) noteFreed(p *account.Placement, atMS int64) {
+func (t *Tracker) noteFreed(p *account.Placement, atMS int64) {
 	order := p.Order()
 	left := order.Quantity - p.Filled() // an ended placement has no remainder
-	if order.Market != exchange.Spot || order.Side != exchange.Sell || p.OrderID() == 0 || left <= 0 || b.delivery(p).releasedMS != 0 {
+	if order.Market != exchange.Spot || order.Side != exchange.Sell || p.OrderID() == 0 || left <= 0 || t.delivery(p).releasedMS != 0 {
 		return
 	}
-	t := &b.Symbol(p.Symbol()).spot
-	if len(t.freed) == maxRemembered {
-		t.freed = slices.Delete(t.freed, 0, 1)
+	spot := &t.Symbol(p.Symbol()).spot
+	if len(spot.freed) == maxRemembered {
+		spot.freed = slices.Delete(spot.freed, 0, 1)
 	}
-	t.freed = append(t.freed, releasedBalance{atMS, left})
+	spot.freed = append(spot.freed, releasedBalance{atMS, left})
 }
 
 // spotEnded remembers ended spot placements, the newest of each kind.
@@ -153,11 +153,11 @@ func (e *spotEnded) noteEnded(p *account.Placement) {
 }
 
 // purposeOf returns the purpose of a spot sale, live or just ended, or zero if it is unknown.
-func (b *Book) purposeOf(clientOrderID string) placement.Purpose {
-	if p := b.Placement(clientOrderID); p != nil && p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
+func (t *Tracker) purposeOf(clientOrderID string) placement.Purpose {
+	if p := t.Placement(clientOrderID); p != nil && p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell {
 		return p.Purpose()
 	}
-	return b.endedPurpose(clientOrderID)
+	return t.endedPurpose(clientOrderID)
 }
 
 // endedPurpose returns the purpose of a sale that has just ended, or zero if unknown.
@@ -172,12 +172,12 @@ func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
 
 // noteRefusedStop records when the exchange refused a spot stop. If that was for more than the wallet shows, the wallet is right, and the next stop is
 // limited to it.
-func (b *Book) noteRefusedStop(p *account.Placement, atMS int64) {
-	symbol := b.Symbol(p.Symbol())
+func (t *Tracker) noteRefusedStop(p *account.Placement, atMS int64) {
+	symbol := t.Symbol(p.Symbol())
 	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.rules == nil || p.Key() == UnconfirmedKey {
 		return
 	}
 	symbol.spot.stopRefusedMS = atMS
-	free := symbol.rules.QuantityOf(b.Balance(symbol.rules.Base).Free)
+	free := symbol.rules.QuantityOf(t.Balance(symbol.rules.Base).Free)
 	symbol.spot.overdrawn = symbol.spot.overdrawn || p.Order().Quantity > free
 }

@@ -54,7 +54,7 @@ func TestPartialExitSellsWhatACanceledStopHasFreed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := holdingNextTo(t, ForeignHalt, "0.006")
-			w.book.Symbol(coin).last = 50_000e8
+			w.tracker.Symbol(coin).last = 50_000e8
 			w.targets(c.target, nil)
 			w.derives(nil) // the target is priced
 			off, stands := w.places(placement.StopLoss, 7, stopOf(4)), w.places(placement.StopLoss, 8, stopOf(6))
@@ -83,7 +83,7 @@ func exitAfterCancel(t testing.TB, stop, others exchange.Quantity, free, frozen 
 	w.observe("0")
 	w.now += 60_000
 	w.buys(10)
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	w.targets(0, nil)
 	own := w.places(placement.StopLoss, 8, stopOf(stop))
 	w.now += 60_000

@@ -14,36 +14,36 @@ import (
 func explains(t testing.TB, known, fees exchange.Quantity) *wallet {
 	t.Helper()
 	w := newWallet(t)
-	w.book.spotFee = 0
+	w.tracker.spotFee = 0
 	for _, body := range []record.Body{record.Baseline{Quantity: 1_000}, record.Adopted{Quantity: known}, record.Fees{Quantity: fees, Expected: true}} {
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: body})
 	}
-	w.book.Symbol(coin).last = 2_500e8
+	w.tracker.Symbol(coin).last = 2_500e8
 	w.now += 60_000
 	return w
 }
 
 // reads returns the survey of a current snapshot, before anything is concluded from it.
 func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order) *survey {
-	rules := w.book.Symbol(coin).rules
-	s := w.book.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
+	rules := w.tracker.Symbol(coin).rules
+	s := w.tracker.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(orders),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)},
 			{Asset: "BTC", Free: rules.QuantityAmount(free), Frozen: rules.QuantityAmount(frozen)}})})
-	w.book.readEndedMS, w.book.readBeganMS = w.now, w.now
-	w.book.observedAccount.note(s.fetched)
+	w.tracker.readEndedMS, w.tracker.readBeganMS = w.now, w.now
+	w.tracker.observedAccount.note(s.fetched)
 	return s
 }
 
-// restoresWith restores the book from its checkpoint, with other times.
+// restoresWith restores the tracker from its checkpoint, with other times.
 func (w *wallet) restoresWith(settle placement.Settle) {
 	w.t.Helper()
-	saved, rules := w.book.Checkpoint("an account"), w.book.Symbol(coin).rules
+	saved, rules := w.tracker.Checkpoint("an account"), w.tracker.Symbol(coin).rules
 	restored, err := Restore(settle, &saved)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.book = restored
-	w.book.Symbol(coin).rules = rules
+	w.tracker = restored
+	w.tracker.Symbol(coin).rules = rules
 }
 
 // buysUnder sends a purchase. It is acknowledged under that id, or uncertain if the id is 0.
@@ -53,14 +53,14 @@ func (w *wallet) buysUnder(orderID int64, quantity exchange.Quantity) exchange.O
 
 // sendsElsewhere places an order on another symbol of the same asset.
 func (w *wallet) sendsElsewhere(side exchange.Side) {
-	id := w.book.NextClientOrderID("t")
+	id := w.tracker.NextClientOrderID("t")
 	order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-EUR", Side: side, Type: exchange.Limit, Quantity: 10, ClientOrderID: id}
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: order.Key(), ClientOrderID: id,
 		Body: record.Sending{Order: order, Purpose: placement.Order, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 90}})
 }
 
-// The book notes a difference worth an order, and the number of rounds that have asked about the same figure.
+// The tracker notes a difference worth an order, and the number of rounds that have asked about the same figure.
 func TestWalletDifference(t *testing.T) {
 	t.Parallel()
 	type noted struct {
@@ -68,7 +68,7 @@ func TestWalletDifference(t *testing.T) {
 		asked   int
 	}
 	refused := func(agoMS int64) func(w *wallet) {
-		return func(w *wallet) { w.book.Symbol(coin).refusedMS = w.now - agoMS }
+		return func(w *wallet) { w.tracker.Symbol(coin).refusedMS = w.now - agoMS }
 	}
 	const settled = 5_000 + 1_000 + 1_000 // W + D + L
 	for _, c := range []struct {
@@ -81,14 +81,14 @@ func TestWalletDifference(t *testing.T) {
 		{"it agrees", 10, 0, 1_010, nil, noted{3, 4}, noted{}},
 		{"by less than an order", 10, 0, 1_011, nil, noted{3, 4}, noted{}},
 		{"by the smallest order", 10, 0, 1_012, nil, noted{}, noted{2, 0}},
-		{"by one that is worth an order", 10, 0, 1_011, func(w *wallet) { w.book.Symbol(coin).last = 5_000e8 }, noted{}, noted{1, 0}},
+		{"by one that is worth an order", 10, 0, 1_011, func(w *wallet) { w.tracker.Symbol(coin).last = 5_000e8 }, noted{}, noted{1, 0}},
 		{"by less than nothing", 10, 0, 1_008, nil, noted{}, noted{-2, 0}},
 		{"by the same once more", 10, 0, 1_012, nil, noted{2, 4}, noted{2, 5}},
 		{"by another figure", 10, 0, 1_013, nil, noted{2, 4}, noted{3, 0}},
 		{"fees explain it", 10, 2, 1_008, nil, noted{2, 4}, noted{}},
 		{"by more than fees explain", 10, 2, 1_010, nil, noted{}, noted{2, 0}},
-		{"no price is known", 10, 0, 1_012, func(w *wallet) { w.book.Symbol(coin).last = 0 }, noted{2, 4}, noted{}},
-		{"at the smallest price", 10, 0, 1_012, func(w *wallet) { w.book.Symbol(coin).last = 1 }, noted{2, 4}, noted{}},
+		{"no price is known", 10, 0, 1_012, func(w *wallet) { w.tracker.Symbol(coin).last = 0 }, noted{2, 4}, noted{}},
+		{"at the smallest price", 10, 0, 1_012, func(w *wallet) { w.tracker.Symbol(coin).last = 1 }, noted{2, 4}, noted{}},
 		{"nothing is held", 0, 0, 1_012, nil, noted{2, 4}, noted{}},
 		{"nothing is held, and an order is live", 0, 0, 1_012, func(w *wallet) { w.buysUnder(8, 12) }, noted{}, noted{12, 0}},
 		{"nothing is held, and one of another symbol is", 0, 0, 1_012, func(w *wallet) { w.sendsElsewhere(exchange.Buy) }, noted{2, 4}, noted{}},
@@ -100,13 +100,13 @@ func TestWalletDifference(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.difference, symbol.spot.historyReads = c.before.differs, c.before.asked
 		w.reads(c.baseBalance, 0).walletComparison().noteDifference(symbol)
 		if have := (noted{symbol.spot.difference, symbol.spot.historyReads}); have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
 		}
-		if symbol.rules = nil; w.book.walletDiffers(symbol) != 0 {
+		if symbol.rules = nil; w.tracker.walletDiffers(symbol) != 0 {
 			t.Errorf("%s: want none where the rules are not known", c.name)
 		}
 	}
@@ -132,15 +132,15 @@ func TestWalletAheadOfLists(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		w.reads(c.baseBalance, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.difference, symbol.spot.historyReads = c.differs, c.asked
-		if have := w.book.WalletAhead(symbol); have != c.want {
+		if have := w.tracker.WalletAhead(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	d.book.walletMS, d.book.balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(7)}}
-	if d.book.WalletAhead(d.book.Symbol(bitcoin)) {
+	d.tracker.walletMS, d.tracker.balances = 1, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(7)}}
+	if d.tracker.WalletAhead(d.tracker.Symbol(bitcoin)) {
 		t.Error("want no wallet ahead on futures, whose account is one")
 	}
 }
@@ -165,8 +165,8 @@ func TestRestOfRoundedFeesDelaysNoLimit(t *testing.T) {
 func aheadByRest(t testing.TB, name string, fees, baseBalance exchange.Quantity, want bool) {
 	w := explains(t, 10, fees)
 	w.reads(baseBalance, 0)
-	symbol := w.book.Symbol(coin)
-	if symbol.last = 5_000e8; w.book.WalletAhead(symbol) != want {
+	symbol := w.tracker.Symbol(coin)
+	if symbol.last = 5_000e8; w.tracker.WalletAhead(symbol) != want {
 		t.Errorf("%s: want limits to wait %t", name, want)
 	}
 }
@@ -174,7 +174,7 @@ func aheadByRest(t testing.TB, name string, fees, baseBalance exchange.Quantity,
 // A quantity below the exchange's minimum is not worth an order, and neither is zero where there is no minimum.
 func TestQuantityBelowMinimum(t *testing.T) {
 	t.Parallel()
-	symbol := explains(t, 10, 0).book.Symbol(coin)
+	symbol := explains(t, 10, 0).tracker.Symbol(coin)
 	for quantity, want := range map[exchange.Quantity]bool{-2: true, 0: true, 1: true, 2: false, 3: false} {
 		if have := symbol.tooSmallToTrade(quantity); have != want {
 			t.Errorf("%d: want it too small to trade %t, have %t", quantity, want, have)
@@ -211,16 +211,16 @@ func TestOrderHistoryIsReadForWalletDifference(t *testing.T) {
 			agreedMS - 62_000},
 	} {
 		w := explains(t, 10, 0)
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.agreedMS = agreedMS
 		c.with(symbol)
-		if since, ask := w.book.NeedsOrderHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
+		if since, ask := w.tracker.NeedsOrderHistory(symbol); ask != (c.want >= 0) || since != max(0, c.want) {
 			t.Errorf("%s: want since %d, have %d, %t", c.name, c.want, since, ask)
 		}
 	}
 	d := holds(t, 20)
-	d.book.Symbol(bitcoin).missedFor.sinceMS = 1
-	if _, ask := d.book.NeedsOrderHistory(d.book.Symbol(bitcoin)); ask {
+	d.tracker.Symbol(bitcoin).missedFor.sinceMS = 1
+	if _, ask := d.tracker.NeedsOrderHistory(d.tracker.Symbol(bitcoin)); ask {
 		t.Error("want no order history of futures, which have none")
 	}
 }
@@ -256,11 +256,11 @@ func TestWalletExcessWaitsForHistory(t *testing.T) {
 		{"another figure lasts again", 1_000, 2_500e8, lasted(stableGapMS + 1), 3, 2, true, 2, true},
 		{"another figure after one that is foreign", 1_000, 2_500e8, persistence{}, 3, 2, true, 2, true},
 	} {
-		book := NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
-		symbol := book.Track(coin)
-		symbol.rules, symbol.last = newWallet(t).book.Track(coin).rules, c.last
+		tracker := NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
+		symbol := tracker.Track(coin)
+		symbol.rules, symbol.last = newWallet(t).tracker.Track(coin).rules, c.last
 		symbol.spot.extra.shownFor, symbol.spot.extra.quantity = c.extra, c.of
-		s := book.survey(&Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000})
+		s := tracker.survey(&Snapshot{BeganMS: 1_060_000, EndedMS: 1_060_000})
 		wait := s.walletComparison().awaitsHistory(symbol, c.more)
 		if lasts := symbol.spot.extra.shownFor.sinceMS != 0; wait != c.wait || symbol.spot.extra.quantity != c.wantOf || lasts != c.lasts {
 			t.Errorf("%s: want wait %t, of %d, lasting %t, have %t, %d, %t", c.name, c.wait, c.wantOf, c.lasts, wait, symbol.spot.extra.quantity, lasts)
@@ -279,16 +279,16 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	lasts := func(by exchange.Quantity, forMS int64) func(w *wallet, s *survey) {
 		return func(w *wallet, s *survey) {
 			another(w, s)
-			w.book.Symbol(coin).walletChange, w.book.Symbol(coin).walletChangeFor = by, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
+			w.tracker.Symbol(coin).walletChange, w.tracker.Symbol(coin).walletChangeFor = by, persistence{sinceMS: 1, lastMS: w.now, forMS: forMS}
 		}
 	}
 	filled := func(agoMS int64) func(w *wallet, s *survey) {
 		return func(w *wallet, s *survey) {
-			w.book.Symbol(coin).sinceFill = persistence{}
+			w.tracker.Symbol(coin).sinceFill = persistence{}
 			w.now -= agoMS
 			order := w.buysUnder(7, 1)
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 1, OrderID: 7}})
-			w.book.Symbol(coin).sinceFill = persistence{}
+			w.tracker.Symbol(coin).sinceFill = persistence{}
 			w.now += agoMS
 		}
 	}
@@ -296,7 +296,7 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		filled(30_000)(w, s)
 		order := w.buysUnder(6, 999)
 		w.apply(record.Record{AtMS: w.now - 30_000, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 999, OrderID: 6}})
-		w.book.Symbol(coin).sinceFill = persistence{}
+		w.tracker.Symbol(coin).sinceFill = persistence{}
 	}
 	for _, c := range []struct {
 		name              string
@@ -316,8 +316,8 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		{"fees have taken some, within two steps", buys, 2, 1_010, nil, false, false},
 		{"by what fees may take of a purchase", buys, 0, 2_017, bought, false, false},
 		{"by more than fees may take", buys, 0, 2_018, bought, true, true},
-		{"within two steps, which have grown", buys, 0, 1_016, func(w *wallet, _ *survey) { w.book.Symbol(coin).rules.QuantityTick = 4 }, false, false},
-		{"by more than two steps, which have grown", buys, 0, 1_020, func(w *wallet, _ *survey) { w.book.Symbol(coin).rules.QuantityTick = 4 }, true, true},
+		{"within two steps, which have grown", buys, 0, 1_016, func(w *wallet, _ *survey) { w.tracker.Symbol(coin).rules.QuantityTick = 4 }, false, false},
+		{"by more than two steps, which have grown", buys, 0, 1_020, func(w *wallet, _ *survey) { w.tracker.Symbol(coin).rules.QuantityTick = 4 }, true, true},
 		{"it moved before, and does not any more", buys, 0, 1_010, lasts(3, 500), false, false},
 		{"another order is live", buys, 0, 1_013, another, true, false},
 		{"another order is live on another symbol", buys, 0, 1_013, func(w *wallet, _ *survey) { w.sendsElsewhere(exchange.Buy) }, true, true},
@@ -330,17 +330,17 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 		{"the wallet shows none of the asset", saleOf(10), 0, 1_013, func(_ *wallet, s *survey) {
 			s.fetched.Balances = exchange.FetchedOf([]exchange.Balance{{Asset: "ETH", Free: exchange.AmountOf(7)}})
 		}, true, true},
-		{"the rules are not known", buys, 0, 1_013, func(w *wallet, _ *survey) { w.book.Symbol(coin).rules = nil }, false, false},
+		{"the rules are not known", buys, 0, 1_013, func(w *wallet, _ *survey) { w.tracker.Symbol(coin).rules = nil }, false, false},
 	} {
 		w := explains(t, 10, c.fees)
-		w.book.Symbol(coin).sinceFill = persistence{}
+		w.tracker.Symbol(coin).sinceFill = persistence{}
 		row := w.places(placement.Order, 0, c.order)
 		s := w.reads(c.baseBalance, 0)
 		if c.with != nil {
 			c.with(w, s)
 		}
-		symbol := w.book.Symbol(coin)
-		moved, persistent := s.uncertainOrders().walletMoved(symbol, w.book.Placement(row.ClientOrderID))
+		symbol := w.tracker.Symbol(coin)
+		moved, persistent := s.uncertainOrders().walletMoved(symbol, w.tracker.Placement(row.ClientOrderID))
 		if moved != c.moved || persistent != c.persistent {
 			t.Errorf("%s: want %t, lasting %t, have %t, %t", c.name, c.moved, c.persistent, moved, persistent)
 		}
@@ -352,25 +352,26 @@ func TestTheWalletMovesAsAPlacementWouldMoveIt(t *testing.T) {
 	row := w.places(placement.Order, 0, buys)
 	w.buysUnder(8, 5)
 	for i, want := range []bool{false, false, true} {
-		if _, persistent := w.reads(1_013, 0).uncertainOrders().walletMoved(w.book.Symbol(coin), w.book.Placement(row.ClientOrderID)); persistent != want {
+		if _, persistent := w.reads(1_013, 0).uncertainOrders().walletMoved(w.tracker.Symbol(coin),
+			w.tracker.Placement(row.ClientOrderID)); persistent != want {
 			t.Errorf("read %d: want it to have lasted %t", i, want)
 		}
 		w.now += 600
 	}
 	w = explains(t, 3, 0)
 	w.apply(record.Record{Symbol: coin, Body: record.Baseline{}})
-	w.book.Symbol(coin).sinceFill = persistence{}
+	w.tracker.Symbol(coin).sinceFill = persistence{}
 	sold := w.places(placement.Order, 0, saleOf(3))
 	empty := w.reads(0, 0)
 	empty.fetched.Balances = exchange.FetchedOf[exchange.Balance](nil)
-	if moved, _ := empty.uncertainOrders().walletMoved(w.book.Symbol(coin), w.book.Placement(sold.ClientOrderID)); !moved {
+	if moved, _ := empty.uncertainOrders().walletMoved(w.tracker.Symbol(coin), w.tracker.Placement(sold.ClientOrderID)); !moved {
 		t.Error("want the sale of all three to have moved it, where the wallet shows none")
 	}
 	d := holds(t, 0) // a wallet of the same name proves nothing about futures
 	id := d.places(placement.Order, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10})
-	s := d.book.survey(&Snapshot{BeganMS: d.now + 60_000,
+	s := d.tracker.survey(&Snapshot{BeganMS: d.now + 60_000,
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}})})
-	if moved, persistent := s.uncertainOrders().walletMoved(d.book.Symbol(bitcoin), d.book.Placement(id)); moved || persistent {
+	if moved, persistent := s.uncertainOrders().walletMoved(d.tracker.Symbol(bitcoin), d.tracker.Placement(id)); moved || persistent {
 		t.Error("want no wallet to move a position on futures")
 	}
 }
@@ -429,10 +430,10 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 			}
 			w.now += c.afterMS
 			if before {
-				w.book.noteUnfrozen(sale.ClientOrderID, true)
+				w.tracker.noteUnfrozen(sale.ClientOrderID, true)
 			}
-			have := w.reads(1_000, c.frozen, open...).unlistedOrders().noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin))
-			if noted := w.book.known(sale.ClientOrderID).unfrozen; have != c.want || noted != c.want {
+			have := w.reads(1_000, c.frozen, open...).unlistedOrders().noteUnfrozen(w.tracker.Placement(sale.ClientOrderID), w.tracker.Symbol(coin))
+			if noted := w.tracker.known(sale.ClientOrderID).unfrozen; have != c.want || noted != c.want {
 				t.Errorf("%s: want %t, have %t, noted %t", c.name, c.want, have, noted)
 			}
 		}
@@ -441,8 +442,8 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 	sale := w.places(placement.Exit, 0, saleOf(10))
 	w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 	for _, afterMS := range []int64{4_000, 4_001} {
-		w.now = w.book.Placement(sale.ClientOrderID).SentMS() + afterMS
-		if have := w.reads(1_010, 0).unlistedOrders().noteUnfrozen(w.book.Placement(sale.ClientOrderID), w.book.Symbol(coin)); have != (afterMS > 4_000) {
+		w.now = w.tracker.Placement(sale.ClientOrderID).SentMS() + afterMS
+		if have := w.reads(1_010, 0).unlistedOrders().noteUnfrozen(w.tracker.Placement(sale.ClientOrderID), w.tracker.Symbol(coin)); have != (afterMS > 4_000) {
 			t.Errorf("after %d ms, L 15 s: want %t, have %t", afterMS, afterMS > 4_000, have)
 		}
 	}
@@ -459,7 +460,7 @@ func TestSaleOfTheMomentOfAReadHoldsNothingInIt(t *testing.T) {
 		w.now += laterMS
 		s := w.reads(1_000, 10)
 		s.fetched.SpotOrders = exchange.Fetched[exchange.Order]{}
-		if have, want := s.unlistedOrders().noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)), laterMS > 0; have != want {
+		if have, want := s.unlistedOrders().noteUnfrozen(w.tracker.Placement(lost.ClientOrderID), w.tracker.Symbol(coin)), laterMS > 0; have != want {
 			t.Errorf("read %d ms later: want nothing frozen for the stop %t, have %t", laterMS, want, have)
 		}
 	}
@@ -491,9 +492,9 @@ func frozenElsewhere(t testing.TB) {
 		w.sendsElsewhere(exchange.Sell)
 		other := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-EUR"}
 		if c.base != "" {
-			rules := *w.book.Symbol(coin).rules
+			rules := *w.tracker.Symbol(coin).rules
 			rules.Name, rules.Base = other.Name, c.base
-			w.book.Track(other).rules = &rules
+			w.tracker.Track(other).rules = &rules
 		}
 		var listed []exchange.Order
 		if row := anothers("", 90, exchange.Sell, exchange.Limit, 10, 0, w.now); !c.unlisted {
@@ -505,7 +506,8 @@ func frozenElsewhere(t testing.TB) {
 		if c.half {
 			frozen = 5
 		}
-		if have := w.reads(1_000, frozen, listed...).unlistedOrders().noteUnfrozen(w.book.Placement(lost.ClientOrderID), w.book.Symbol(coin)); have != c.want {
+		if have := w.reads(1_000, frozen, listed...).unlistedOrders().noteUnfrozen(w.tracker.Placement(lost.ClientOrderID),
+			w.tracker.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want nothing frozen for the stop %t, have %t", name, c.want, have)
 		}
 	}
@@ -555,7 +557,8 @@ func endOfAStop(t testing.TB) {
 			w.now = sentMS + afterMS
 			s := w.reads(1_010, 0)
 			c.with(s.fetched, stop)
-			if have, want := s.unlistedOrders().noteUnfrozen(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin)), afterMS > c.after*1_000; have != want {
+			if have, want := s.unlistedOrders().noteUnfrozen(w.tracker.Placement(stop.ClientOrderID), w.tracker.Symbol(coin)),
+				afterMS > c.after*1_000; have != want {
 				t.Errorf("%s: after %d ms want it ended %t, have %t", name, afterMS, want, have)
 			}
 		}
@@ -598,8 +601,8 @@ func frozenAgain(t testing.TB) {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
 		w.now += 1_001
-		w.reads(1_010, 0).unlistedOrders().infer(w.book.Symbol(coin))
-		if !w.book.known(stop.ClientOrderID).inferred {
+		w.reads(1_010, 0).unlistedOrders().infer(w.tracker.Symbol(coin))
+		if !w.tracker.known(stop.ClientOrderID).inferred {
 			t.Fatal("want the end of the stop inferred")
 		}
 		if c.replaced {
@@ -626,8 +629,8 @@ func frozenAgain(t testing.TB) {
 		if !c.sameRead {
 			w.now += 1_000
 		}
-		w.reads(1_010-c.frozen, c.frozen, listed...).unlistedOrders().infer(w.book.Symbol(coin))
-		if known := w.book.known(stop.ClientOrderID); known.inferred == c.ends || (known.releasedMS == 0) != c.ends {
+		w.reads(1_010-c.frozen, c.frozen, listed...).unlistedOrders().infer(w.tracker.Symbol(coin))
+		if known := w.tracker.known(stop.ClientOrderID); known.inferred == c.ends || (known.releasedMS == 0) != c.ends {
 			t.Errorf("%s: want it to stand again %t, have inferred %t, released at %d", name, c.ends, known.inferred, known.releasedMS)
 		}
 	}
@@ -654,7 +657,7 @@ func TestInferredFillOfUnlistedPurchase(t *testing.T) {
 	}
 	byAmount := func(amount int64, last exchange.Price, filled exchange.Quantity) func(w *wallet) exchange.Order {
 		return func(w *wallet) exchange.Order {
-			w.book.Symbol(coin).last = last
+			w.tracker.Symbol(coin).last = last
 			o := w.places(placement.Entry, 8, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(amount)})
 			if filled != 0 {
 				w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Fill{OrderID: 8, Filled: filled}})
@@ -723,28 +726,28 @@ func TestInferredFillOfUnlistedPurchase(t *testing.T) {
 		{"a person bought it before", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 999_999 })), 10},
 		{"a person bought it when wallet and fills changed last", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_000_000 })), 6},
 		{"a person bought it before wallet and fills agreed", of(8), 0, 10, func(at *situation) {
-			at.w.book.Symbol(coin).spot.agreedMS = 2_000_000 // and before the purchase was sent
+			at.w.tracker.Symbol(coin).spot.agreedMS = 2_000_000 // and before the purchase was sent
 			history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_060_000 - 1_001 }))(at)
 		}, 10},
 		{"a person bought it as early as the purchase may be dated", of(8), 0, 10, func(at *situation) {
-			at.w.book.Symbol(coin).spot.agreedMS = 2_000_000
+			at.w.tracker.Symbol(coin).spot.agreedMS = 2_000_000
 			history(theirs(70, func(o *exchange.Order) { o.CreatedMS = 1_060_000 - 1_000 }))(at)
 		}, 6},
 		{"a row without an id is nobody's", of(8), 0, 10, history(theirs(70, func(o *exchange.Order) { o.ClientOrderID = "" })), 6},
 		{"a row without an id may be botd's, whose rows show none", of(8), 0, 10, func(at *situation) {
-			at.w.book.idsLeftOut = true
+			at.w.tracker.idsLeftOut = true
 			history(theirs(70, func(o *exchange.Order) { o.ClientOrderID = "" }))(at)
 		}, 10},
 		{"a row with one is a person's all the same", of(8), 0, 10, func(at *situation) {
-			at.w.book.idsLeftOut = true
+			at.w.tracker.idsLeftOut = true
 			history(theirs(70, nil))(at)
 		}, 6},
 		{"its own row", of(8), 0, 10, history(theirs(8, nil)), 10},
 		{"what a history has shown stays known", of(8), 0, 10, func(at *situation) {
-			at.w.book.Symbol(coin).spot.unlisted.others = []exchange.Order{theirs(70, nil)}
+			at.w.tracker.Symbol(coin).spot.unlisted.others = []exchange.Order{theirs(70, nil)}
 		}, 6},
 		{"the newest row of an order counts", of(8), 0, 10, func(at *situation) {
-			at.w.book.Symbol(coin).spot.unlisted.others = []exchange.Order{theirs(70, func(o *exchange.Order) { o.Filled = 1 })}
+			at.w.tracker.Symbol(coin).spot.unlisted.others = []exchange.Order{theirs(70, func(o *exchange.Order) { o.Filled = 1 })}
 			history(theirs(70, nil))(at)
 		}, 6},
 		{"by amount, at a price a hundredth below", byAmount(100, 2_500e8, 0), 0, 60, nil, 40},
@@ -755,7 +758,7 @@ func TestInferredFillOfUnlistedPurchase(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		row := c.sends(w)
-		booked := w.book.Symbol(coin).Known() - 10
+		booked := w.tracker.Symbol(coin).Known() - 10
 		var open []exchange.Order
 		if row.Side == exchange.Sell && row.ID != 0 {
 			open = append(open, row)
@@ -764,7 +767,7 @@ func TestInferredFillOfUnlistedPurchase(t *testing.T) {
 		if c.with != nil {
 			c.with(at)
 		}
-		symbol := w.book.Symbol(coin)
+		symbol := w.tracker.Symbol(coin)
 		symbol.spot.unlisted.inferred = c.before
 		at.s.unlistedOrders().infer(symbol)
 		if have := symbol.spot.unlisted.inferred; have != c.want {
@@ -795,7 +798,7 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 		}, true},
 		{"the read may be older than the stop", stop, 1_010, 1_000, nil, false},
 		{"its cancel was answered before", stop, 1_010, 1_001, func(w *wallet, sale exchange.Order) {
-			w.book.release(sale.ClientOrderID, w.now-500)
+			w.tracker.release(sale.ClientOrderID, w.now-500)
 		}, false},
 		{"one of unknown fate", func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 0, stopOf(10)) }, 1_010, 1_001, nil, false},
 		{"an exit", func(w *wallet) exchange.Order { return w.places(placement.Exit, 9, stopOf(10)) }, 1_010, 1_001, nil, false},
@@ -807,23 +810,23 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 		if frozen = 0; c.with != nil {
 			c.with(w, sale)
 		}
-		symbol, former := w.book.Symbol(coin), w.book.known(sale.ClientOrderID).releasedMS
+		symbol, former := w.tracker.Symbol(coin), w.tracker.known(sale.ClientOrderID).releasedMS
 		w.reads(c.baseBalance-frozen, frozen).unlistedOrders().infer(symbol)
-		have := w.book.known(sale.ClientOrderID).inferred
-		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.book.known(sale.ClientOrderID).releasedMS != want {
-			t.Errorf("%s: want it inferred %t, have %t, released at %d", c.name, c.want, have, w.book.known(sale.ClientOrderID).releasedMS)
+		have := w.tracker.known(sale.ClientOrderID).inferred
+		if want := map[bool]int64{true: w.now, false: former}[c.want]; have != c.want || w.tracker.known(sale.ClientOrderID).releasedMS != want {
+			t.Errorf("%s: want it inferred %t, have %t, released at %d", c.name, c.want, have, w.tracker.known(sale.ClientOrderID).releasedMS)
 		}
-		if freed := w.book.freed(symbol); freed != map[bool]exchange.Quantity{true: 10}[c.want] {
+		if freed := w.tracker.freed(symbol); freed != map[bool]exchange.Quantity{true: 10}[c.want] {
 			t.Errorf("%s: want its asset free %t, have %d", c.name, c.want, freed)
 		}
 		w.reads(c.baseBalance, 0, sale).unlistedOrders().infer(symbol)
-		released := w.book.known(sale.ClientOrderID).releasedMS
+		released := w.tracker.known(sale.ClientOrderID).releasedMS
 		if listed := released == former || c.want && released == 0; sale.ID != 0 && !listed {
-			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.book.known(sale.ClientOrderID).releasedMS)
+			t.Errorf("%s: want a listed one to hold again, have it released at %d", c.name, w.tracker.known(sale.ClientOrderID).releasedMS)
 		}
 		if c.want { // and no list reverts the answer to its cancel
-			w.book.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-			if w.reads(c.baseBalance, 0, sale).unlistedOrders().infer(symbol); w.book.known(sale.ClientOrderID).releasedMS != w.now {
+			w.tracker.NoteReleased(sale.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
+			if w.reads(c.baseBalance, 0, sale).unlistedOrders().infer(symbol); w.tracker.known(sale.ClientOrderID).releasedMS != w.now {
 				t.Errorf("%s: want it released since its cancel was answered", c.name)
 			}
 		}
@@ -839,9 +842,9 @@ func TestAStopWhoseCancelWasSent(t *testing.T) {
 				w := explains(t, 10, 0)
 				stop := w.places(placement.StopLoss, 9, stopOf(10))
 				if w.now += afterMS; canceled {
-					w.book.NoteCancel(stop.ClientOrderID, w.now)
+					w.tracker.NoteCancel(stop.ClientOrderID, w.now)
 				}
-				have := w.reads(baseBalance, 0).walletEvidence().soldNothing(w.book.Placement(stop.ClientOrderID), w.book.Symbol(coin))
+				have := w.reads(baseBalance, 0).walletEvidence().soldNothing(w.tracker.Placement(stop.ClientOrderID), w.tracker.Symbol(coin))
 				if want := (canceled || afterMS > 1_000) && baseBalance == 1_010; have != want {
 					t.Errorf("canceled %t, read after %d ms, %d in the wallet: want it to have sold nothing %t, have %t", canceled, afterMS,
 						baseBalance, want, have)
@@ -855,7 +858,7 @@ func TestAStopWhoseCancelWasSent(t *testing.T) {
 func TestCanceledSaleFreesAsset(t *testing.T) {
 	t.Parallel()
 	canceled := func(w *wallet, id string) *exchange.Order {
-		p := w.book.Placement(id)
+		p := w.tracker.Placement(id)
 		return &exchange.Order{ID: p.OrderID(), ClientOrderID: id, Status: exchange.StatusCanceled, Filled: p.Filled()}
 	}
 	stop := func(w *wallet) string { return w.places(placement.StopLoss, 9, stopOf(10)).ClientOrderID }
@@ -881,34 +884,34 @@ func TestCanceledSaleFreesAsset(t *testing.T) {
 		w := explains(t, 10, 0)
 		id := c.sale(w)
 		answer := &exchange.Order{ID: 9, Status: exchange.StatusCanceled}
-		if w.book.Placement(id) != nil {
+		if w.tracker.Placement(id) != nil {
 			answer = canceled(w, id)
 		}
 		if c.answer != nil {
 			c.answer(answer)
 		}
-		symbol := w.book.Symbol(coin)
-		freed := w.book.NoteReleased(id, answer, w.now)
-		if have := w.book.freed(symbol); freed != (c.want != 0) || have != c.want {
+		symbol := w.tracker.Symbol(coin)
+		freed := w.tracker.NoteReleased(id, answer, w.now)
+		if have := w.tracker.freed(symbol); freed != (c.want != 0) || have != c.want {
 			t.Errorf("%s: want %d free, have %t, %d", c.name, c.want, freed, have)
 		}
-		if at := w.book.ReleasedMS(coin); (at == w.now) != (c.want != 0) || at != 0 && at != w.now {
+		if at := w.tracker.ReleasedMS(coin); (at == w.now) != (c.want != 0) || at != 0 && at != w.now {
 			t.Errorf("%s: want it released at %d, have %d", c.name, w.now, at)
 		}
 		for _, ageMS := range []int64{1_000, 1_001} { // L after the answer the wallet shows what is free
-			w.book.walletFromMS = w.now + ageMS
+			w.tracker.walletFromMS = w.now + ageMS
 			want := c.want
 			if ageMS > 1_000 {
 				want = 0
 			}
-			if have := w.book.freed(symbol); have != want {
+			if have := w.tracker.freed(symbol); have != want {
 				t.Errorf("%s, by a wallet read %d ms later: want %d, have %d", c.name, ageMS, want, have)
 			}
 		}
 	}
 	d := holds(t, 20)
 	id := d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
-	if d.book.NoteReleased(id, &exchange.Order{ID: 12, Status: exchange.StatusCanceled}, d.now) {
+	if d.tracker.NoteReleased(id, &exchange.Order{ID: 12, Status: exchange.StatusCanceled}, d.now) {
 		t.Error("want no stop on futures to hold an asset")
 	}
 	w := explains(t, 10, 0)
@@ -916,19 +919,19 @@ func TestCanceledSaleFreesAsset(t *testing.T) {
 		order := w.places(placement.StopLoss, int64(100+i), stopOf(exchange.Quantity(1+i)))
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Canceled, OrderID: order.ID}})
 	}
-	if freed := w.book.Symbol(coin).spot.freed; len(freed) != 64 || freed[0].quantity != 2 || freed[63].quantity != 65 {
+	if freed := w.tracker.Symbol(coin).spot.freed; len(freed) != 64 || freed[0].quantity != 2 || freed[63].quantity != 65 {
 		t.Errorf("want the newest 64 remembered, have %d: %v", len(freed), fmt.Sprint(freed))
 	}
 	w = explains(t, 10, 0)
 	stopped := w.places(placement.StopLoss, 9, stopOf(10))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: stopped.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: 10}})
-	w.book.NoteReleased(stopped.ClientOrderID, canceled(w, stopped.ClientOrderID), w.now)
-	if freed := w.book.Symbol(coin).spot.freed; len(freed) != 0 {
+	w.tracker.NoteReleased(stopped.ClientOrderID, canceled(w, stopped.ClientOrderID), w.now)
+	if freed := w.tracker.Symbol(coin).spot.freed; len(freed) != 0 {
 		t.Errorf("want nothing free of one that has sold all, have %v", freed)
 	}
 }
 
-// The book stores the purposes of ended sales and purchases, the newest 64 of each.
+// The tracker stores the purposes of ended sales and purchases, the newest 64 of each.
 func TestNewest64EndedSpotOrdersAreStored(t *testing.T) {
 	t.Parallel()
 	w := explains(t, 10, 0)
@@ -936,8 +939,8 @@ func TestNewest64EndedSpotOrdersAreStored(t *testing.T) {
 		for _, order := range []exchange.Order{w.places(placement.Exit, 100+i, saleOf(1)), w.buysUnder(200+i, 1)} {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Canceled, OrderID: order.ID}})
 		}
-		if want := int(min(i+1, 64)); len(w.book.purposes) != want || len(w.book.purchases) != want {
-			t.Fatalf("after %d of each: want the newest %d, have %d and %d", i+1, want, len(w.book.purposes), len(w.book.purchases))
+		if want := int(min(i+1, 64)); len(w.tracker.purposes) != want || len(w.tracker.purchases) != want {
+			t.Fatalf("after %d of each: want the newest %d, have %d and %d", i+1, want, len(w.tracker.purposes), len(w.tracker.purchases))
 		}
 	}
 }
@@ -961,14 +964,14 @@ func TestUnlistedOrders(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		sent := w.sends(placement.Exit, c.orderID, saleOf(1))
-		p := w.book.Placement(sent.ClientOrderID)
-		w.book.listed[exchange.Spot] = openList{orders: c.orders, unread: c.unread, beganMS: w.now + c.afterMS}
-		if have := w.book.Unlisted(p); have != c.want {
+		p := w.tracker.Placement(sent.ClientOrderID)
+		w.tracker.listed[exchange.Spot] = openList{orders: c.orders, unread: c.unread, beganMS: w.now + c.afterMS}
+		if have := w.tracker.Unlisted(p); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 		for refusedMS, ended := range map[int64]bool{0: false, w.now + c.afterMS - 1: c.want, w.now + c.afterMS: false} { // and its cancel was refused before
-			w.book.noteUnable(sent.ClientOrderID, refusedMS)
-			if have := w.book.hasEnded(p); have != ended {
+			w.tracker.noteUnable(sent.ClientOrderID, refusedMS)
+			if have := w.tracker.hasEnded(p); have != ended {
 				t.Errorf("%s, its cancel refused at %d: want it ended %t, have %t", c.name, refusedMS, ended, have)
 			}
 		}
@@ -987,7 +990,7 @@ func TestRefusalOfOversizedSpotStop(t *testing.T) {
 		{"of more", stopOf(11), nil, true},
 		{"of as much", stopOf(10), nil, false},
 		{"an exit of more", saleOf(11), nil, false},
-		{"the rules are not known", stopOf(11), func(w *wallet) { w.book.Symbol(coin).rules = nil }, false},
+		{"the rules are not known", stopOf(11), func(w *wallet) { w.tracker.Symbol(coin).rules = nil }, false},
 		{"of as much, after one of more", stopOf(10), func(w *wallet) { w.refuses(placement.StopLoss, stopOf(11)) }, true},
 	} {
 		w := explains(t, 10, 0)
@@ -995,16 +998,16 @@ func TestRefusalOfOversizedSpotStop(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if w.refuses(placement.StopLoss, c.order); w.book.Symbol(coin).spot.overdrawn != c.want {
+		if w.refuses(placement.StopLoss, c.order); w.tracker.Symbol(coin).spot.overdrawn != c.want {
 			t.Errorf("%s: want it known to be too much %t", c.name, c.want)
 		}
 	}
 	d := holds(t, 20)
 	order := offers
 	order.Type, order.Quantity = exchange.StopLimit, 11
-	d.book.balances = []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.01")}}
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.StopLoss, order), Body: record.Refused{Reason: "no"}})
-	if d.book.Symbol(bitcoin).spot.overdrawn {
+	d.tracker.balances = []exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.01")}}
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.StopLoss, order), Body: record.Refused{Reason: "no"}})
+	if d.tracker.Symbol(bitcoin).spot.overdrawn {
 		t.Error("want no wallet to say so of futures")
 	}
 }
@@ -1034,17 +1037,17 @@ func TestCanceledSpotSaleReleasesAsset(t *testing.T) {
 		w := explains(t, 20, 0)
 		order := w.places(placement.StopLoss, c.orderID, c.order)
 		if c.released {
-			w.book.release(order.ClientOrderID, 1)
+			w.tracker.release(order.ClientOrderID, 1)
 		}
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: c.state, Filled: c.filled, OrderID: c.orderID}})
-		if have := w.book.freed(w.book.Symbol(coin)); have != c.want {
+		if have := w.tracker.freed(w.tracker.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d free, have %d", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
 	id := d.resting(12, 5)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 12}})
-	if freed := d.book.Symbol(bitcoin).spot.freed; len(freed) != 0 {
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 12}})
+	if freed := d.tracker.Symbol(bitcoin).spot.freed; len(freed) != 0 {
 		t.Errorf("want futures to hold no asset, have %v", freed)
 	}
 }
@@ -1070,7 +1073,7 @@ func TestWalletConclusive(t *testing.T) {
 		}, true},
 		"it could not be read": {func(w *wallet) {
 			w.now += 60_000
-			w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
+			w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
 		}, false},
 		"the journal was lost": {func(w *wallet) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a test", Cause: record.JournalLost}})
@@ -1080,7 +1083,7 @@ func TestWalletConclusive(t *testing.T) {
 	} {
 		w, _ := protecting(t)
 		c.with(w)
-		if have := w.book.WalletConclusive(w.book.Symbol(coin)); have != c.want {
+		if have := w.tracker.WalletConclusive(w.tracker.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %t, have %t", name, c.want, have)
 		}
 	}
@@ -1088,7 +1091,7 @@ func TestWalletConclusive(t *testing.T) {
 
 // bookedNow books a fill of the last purchase, and reads the wallet L later.
 func bookedNow(w *wallet) {
-	last := w.book.LiveAt(w.book.LiveCount() - 1)
+	last := w.tracker.LiveAt(w.tracker.LiveCount() - 1)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: last.ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
 	w.now += 1_000
 	w.shows("1.014", "0")
@@ -1102,7 +1105,7 @@ func TestEmptyAccountIsSettled(t *testing.T) {
 		w.now += 60_000
 		w.observe("0")
 	}
-	if !w.book.Symbol(coin).Settled() {
+	if !w.tracker.Symbol(coin).Settled() {
 		t.Error("want it settled, so that something may open")
 	}
 }

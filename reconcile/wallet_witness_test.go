@@ -19,7 +19,7 @@ func holding(t testing.TB, policy string) *wallet {
 func holdingNextTo(t testing.TB, policy, others string) *wallet {
 	t.Helper()
 	w := newWallet(t)
-	w.book.foreignPolicy = policy
+	w.tracker.foreignPolicy = policy
 	w.apply(
 		record.Record{
 			Strategy: "one",
@@ -34,7 +34,7 @@ func holdingNextTo(t testing.TB, policy, others string) *wallet {
 		w.now += 1_000
 		w.observe(exchange.MustAmount(others).Add(exchange.MustAmount("0.01")).String())
 	}
-	if symbol := w.book.Symbol(coin); !symbol.settled || symbol.position != 10 {
+	if symbol := w.tracker.Symbol(coin); !symbol.settled || symbol.position != 10 {
 		t.Fatalf("want 10 settled, have %d, settled %t", symbol.position, symbol.settled)
 	}
 	return w
@@ -46,7 +46,7 @@ func TestWalletShortfallIsContradictedUnderEachPolicy(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			w := holding(t, policy)
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			for range 40 {
 				w.now += 1_000
 				w.observe("0") // not even the user's own is left
@@ -77,7 +77,7 @@ func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 		t.Run(policy, func(t *testing.T) {
 			t.Parallel()
 			w := holding(t, policy)
-			symbol := w.book.Symbol(coin)
+			symbol := w.tracker.Symbol(coin)
 			w.now += 1_000
 			w.observeSold("1.004", 6)
 			known, adopted := exchange.Quantity(4), policy != ForeignHalt
@@ -87,11 +87,11 @@ func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 			if symbol.Known() != known || (symbol.Quarantine() != "") == adopted || symbol.contradicted != "" {
 				t.Fatalf("want known %d, have %d, quarantine %q, contradicted %q", known, symbol.Known(), symbol.Quarantine(), symbol.contradicted)
 			}
-			settle := w.book.Settle()
+			settle := w.tracker.Settle()
 			if hold := symbol.HoldMS(&settle); adopted && hold != w.now+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
 				t.Errorf("want nothing opened for W + D + L, have until %d", hold-w.now)
 			}
-			if latch := w.book.Strategy("one").Latch(); (latch == 1) != adopted {
+			if latch := w.tracker.Strategy("one").Latch(); (latch == 1) != adopted {
 				t.Errorf("want it latched %t, have %d", adopted, latch)
 			}
 			if traded := symbol.Traded(exchange.Buy); traded != 10 {
@@ -111,16 +111,16 @@ func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 func TestExecutedRefusedPurchaseIsFoundInHistory(t *testing.T) {
 	t.Parallel()
 	w := newWallet(t)
-	w.book.Symbol(coin).last = 50_000e8
+	w.tracker.Symbol(coin).last = 50_000e8
 	w.observe("1")
 	w.now += 60_000
 	w.observe("1")
 	order := w.order(5, exchange.Buy, 10)
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Refused, Evidence: "a test"}})
-	symbol := w.book.Symbol(coin)
+	symbol := w.tracker.Symbol(coin)
 	w.now += 1_000
 	w.observe("1.01")
-	since, ask := w.book.NeedsOrderHistory(symbol)
+	since, ask := w.tracker.NeedsOrderHistory(symbol)
 	if !ask || since > w.now-60_000 || symbol.settled || symbol.Baseline() != 1_000 {
 		t.Fatalf(
 			"want the history asked for and nothing opened, have since %d, ask %t, settled %t, baseline %d",
@@ -131,7 +131,7 @@ func TestExecutedRefusedPurchaseIsFoundInHistory(t *testing.T) {
 		)
 	}
 	order.ID, order.Filled, order.Status, order.CreatedMS = 6, 10, exchange.StatusFilled, w.now
-	w.book.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
 		History:  exchange.FetchedOf([]exchange.Order{order}),
 		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.01")}})})
 	if symbol.Known() != 10 || symbol.Quarantine() == "" || symbol.Traded(exchange.Buy) != 10 {

@@ -157,16 +157,16 @@ func refusedWithAnother(t testing.TB, aged int64, status exchange.OrderStatus, l
 	other := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 	sends := func(key exchange.SymbolKey, atMS int64) exchange.NewOrder {
 		order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: d.price("40000"),
-			ClientOrderID: d.book.NextClientOrderID("t")}
-		d.book.Apply(&record.Record{AtMS: atMS, Strategy: "one", Symbol: key, ClientOrderID: order.ClientOrderID,
+			ClientOrderID: d.tracker.NextClientOrderID("t")}
+		d.tracker.Apply(&record.Record{AtMS: atMS, Strategy: "one", Symbol: key, ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: placement.Order, DeadlineMS: atMS + 5_000}})
 		return order
 	}
 	d.now += 60_000
 	stands := sends(other, d.now-aged)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: stands.ClientOrderID, Body: record.Acknowledged{OrderID: 12}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: stands.ClientOrderID, Body: record.Acknowledged{OrderID: 12}})
 	refused := sends(bitcoin, d.now)
-	d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "busy"}})
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "busy"}})
 	d.now += 1_000
 	row := exchange.Order{ID: 12, ClientOrderID: stands.ClientOrderID, Market: other.Market, Symbol: other.Name, Side: exchange.Buy, Type: exchange.Limit,
 		Quantity: 10, Price: stands.Price, Status: status, CreatedMS: d.now}
@@ -174,9 +174,9 @@ func refusedWithAnother(t testing.TB, aged int64, status exchange.OrderStatus, l
 	if listed {
 		list = append(list, row)
 	}
-	d.book.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: exchange.FetchedOf[exchange.Position](nil),
+	d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf(list), Before: exchange.FetchedOf[exchange.Position](nil),
 		Positions: exchange.FetchedOf[exchange.Position](nil), ByID: []OrderByID{{OrderID: 12, Order: row, Known: true}}})
-	if have := len(d.book.Refused()); have != want {
+	if have := len(d.tracker.Refused()); have != want {
 		t.Errorf("want %d refusals unconfirmed, have %d", want, have)
 	}
 }

@@ -130,30 +130,31 @@ func drawState(t *testing.T, r *rapid.T) *state {
 			s.sends[strategy]++
 		}
 	}
-	b.book.Apply(&record.Record{Body: record.Accounted{Losses: s.losses[""]}})
-	b.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Result{Losses: s.losses["one"]}})
+	b.tracker.Apply(&record.Record{Body: record.Accounted{Losses: s.losses[""]}})
+	b.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Result{Losses: s.losses["one"]}})
 	for _, strategy := range []string{"", "one"} {
 		start := int64(few("start", 10_000, 9_000))
 		e := [3]int64{start, start + int64(few("peak above", 0, 1_000)), int64(few("equity", 8_400, 8_900, 9_500, 11_000))}
 		s.equity[strategy] = e
-		b.book.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(e[0]), Peak: exchange.AmountOf(e[1])}})
+		b.tracker.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(e[0]), Peak: exchange.AmountOf(e[1])}})
 		if rule := rapid.SampledFrom(breaches).Draw(r, "breach"); rule != "" {
-			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Reason: "lost before",
+			b.tracker.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Reason: "lost before",
 				UntilMS: int64(few("until", 0, 99_999, 100_001))}})
 		}
 	}
 	b.facts.Equity, b.facts.Own = exchange.AmountOf(s.equity[""][2]), exchange.AmountOf(s.equity["one"][2])
-	s.account = Account{NowMS: b.facts.NowMS, Book: b.book, Equity: b.facts.Equity, Known: true, Markets: []MarketFacts{{exchange.Futures, b.facts.Market}},
+	s.account = Account{NowMS: b.facts.NowMS, Tracker: b.tracker, Equity: b.facts.Equity, Known: true, Markets: []MarketFacts{{exchange.Futures,
+		b.facts.Market}},
 		Strategies: []StrategyFacts{{"one", b.state, own, b.facts.Own}}}
 	return s
 }
 
-// rest puts a strategy's acknowledged opening, sent long ago, into the book.
+// rest puts a strategy's acknowledged opening, sent long ago, into the tracker.
 func (s *state) rest(id string, o live) {
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 49_000e8,
 		Quantity: o.quantity, ClientOrderID: id}
-	s.book.Apply(&record.Record{Strategy: o.strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
-	s.book.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
+	s.tracker.Apply(&record.Record{Strategy: o.strategy, Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
+	s.tracker.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
 }
 
 func (s *state) drawIntent(r *rapid.T) reconcile.Intent {
@@ -191,7 +192,7 @@ func (s *state) wantFigures(r *rapid.T, intent *reconcile.Intent, l *Limit, v *V
 	if strings.HasPrefix(v.Scope, "strategy ") {
 		strategy = "one"
 	}
-	breached := l.latch != nil && l.breach(&subject{nowMS: s.facts.NowMS, watch: s.book.Watch(strategy)}) != nil
+	breached := l.latch != nil && l.breach(&subject{nowMS: s.facts.NowMS, watch: s.tracker.Watch(strategy)}) != nil
 	if breached != (u.State == StateBreached) {
 		r.Fatalf("%s of %s: breached %t, Utilization %+v", v.Rule, v.Scope, breached, u)
 	}

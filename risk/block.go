@@ -12,7 +12,7 @@ import (
 // Opening is the state that decides whether a strategy may open on its symbol.
 type Opening struct {
 	NowMS    int64
-	Book     *reconcile.Book
+	Tracker  *reconcile.Tracker
 	State    *reconcile.SymbolState
 	Strategy string
 	Blind    bool // reads have failed for too long
@@ -34,7 +34,7 @@ type refusal struct{ value, limit, hint string }
 var blocks = []Block{
 	{"halted", "halted", Opening.halted, Opening.haltedText},
 	{"breaker", "halted", Opening.breaking, func(o Opening) refusal {
-		return refusal{"breaker: " + o.Book.Breaker().Reason, "no breaker", "it " + ClearsAutomatically}
+		return refusal{"breaker: " + o.Tracker.Breaker().Reason, "no breaker", "it " + ClearsAutomatically}
 	}},
 	{"blind", "halted", Opening.blind, func(Opening) refusal {
 		return refusal{"blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}
@@ -64,7 +64,7 @@ func (g *Gate) unsettled(intent *reconcile.Intent, facts *Facts, f *finding) boo
 }
 
 func (f *Facts) opening(strategy string) Opening {
-	return Opening{f.NowMS, f.Book, f.State, strategy, f.Blind}
+	return Opening{f.NowMS, f.Tracker, f.State, strategy, f.Blind}
 }
 
 // unblocked reports whether none of a rule's blocks refuses an opening.
@@ -79,15 +79,15 @@ func (f *finding) unblocked(rule string, o Opening) bool {
 }
 
 func (o Opening) halted() bool {
-	return o.Book.HaltOn(o.Strategy, o.State.Key()).Level != record.LevelNone
+	return o.Tracker.HaltOn(o.Strategy, o.State.Key()).Level != record.LevelNone
 }
 
 func (o Opening) haltedText() refusal {
-	halt := o.Book.HaltOn(o.Strategy, o.State.Key())
+	halt := o.Tracker.HaltOn(o.Strategy, o.State.Key())
 	return refusal{halt.Scope.String() + " halted: " + halt.Reason, "armed", "botd rearm ends it"}
 }
 
-func (o Opening) breaking() bool { return o.Book.Breaking(o.NowMS) }
+func (o Opening) breaking() bool { return o.Tracker.Breaking(o.NowMS) }
 
 func (o Opening) blind() bool { return o.Blind }
 
@@ -97,7 +97,7 @@ func (o Opening) unread() bool { return !o.State.Read() }
 
 // outcomeUnknown returns a placement on the symbol whose outcome is not known, or nil.
 func (o Opening) outcomeUnknown() *account.Placement {
-	for p := range o.Book.InFlightOn(o.State.Key()) {
+	for p := range o.Tracker.InFlightOn(o.State.Key()) {
 		if p.State().OutcomeUnknown() {
 			return p
 		}
@@ -105,14 +105,14 @@ func (o Opening) outcomeUnknown() *account.Placement {
 	return nil
 }
 
-func (o Opening) foreign() *exchange.Order { return o.Book.ForeignOpening(o.State) }
+func (o Opening) foreign() *exchange.Order { return o.Tracker.ForeignOpening(o.State) }
 
 func (o Opening) foreignText() refusal {
 	switch order := o.foreign(); {
-	case o.Book.Resembles(o.State, order):
+	case o.Tracker.Resembles(o.State, order):
 		return refusal{fmt.Sprintf("order %d has the form of botd's stops", order.ID), "no openings while another botd trades",
 			"stop it, and close its positions"}
-	case o.State.Repeats(order) || o.Book.OfPlan(o.State, order):
+	case o.State.Repeats(order) || o.Tracker.OfPlan(o.State, order):
 		return refusal{fmt.Sprintf("order %d equals one of botd's", order.ID), "no opening placed twice", "cancel it; another botd may be running"}
 	default:
 		return refusal{fmt.Sprintf("order %d, not placed by botd", order.ID), "no foreign opening order (foreign: halt)",

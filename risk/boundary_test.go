@@ -69,13 +69,13 @@ func venueBoundaries() []boundary {
 			func(i *reconcile.Intent, by int) { i.Leverage -= by }, onFutures},
 		{"leverage", Limits{}, func(b *table, _ string, _ int) { see(b.state, func(o *seen) { o.Leverage = 50 }) }, entry(5_000), more, onFutures},
 		{"margin", Limits{}, func(b *table, _ string, by int) {
-			reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(500).Sub(least.Mul(int64(by)))
+			reconciletest.Of(b.tracker).Account.AvailableBalance = exchange.AmountOf(500).Sub(least.Mul(int64(by)))
 		}, entry(100), nil, onFutures},
 		{"balance", Limits{}, func(b *table, _ string, by int) {
-			(*reconciletest.Of(b.book).Balances)[0].Free = exchange.MustAmount("4004").Sub(least.Mul(int64(by))) // 0.1 BTC at 40,000, and a fee of 0.1 %
+			(*reconciletest.Of(b.tracker).Balances)[0].Free = exchange.MustAmount("4004").Sub(least.Mul(int64(by))) // 0.1 BTC at 40,000, and a fee of 0.1 %
 		}, limit(40_000e8, 100), nil, onSpot},
 		{"order_count", Limits{}, func(b *table, _ string, by int) {
-			other := b.book.Track(exchange.SymbolKey{Market: b.state.Key().Market, Name: "ETH-USDT"})
+			other := b.tracker.Track(exchange.SymbolKey{Market: b.state.Key().Market, Name: "ETH-USDT"})
 			see(other, func(o *seen) { o.Foreign = make([]exchange.Order, maxMarketOrders-reservedForExits-1+by) })
 		}, entry(100), nil, nil},
 		{"reduce_only", Limits{}, holds, exit(100, exchange.Sell), more, onFutures},
@@ -92,9 +92,9 @@ func venueBoundaries() []boundary {
 
 // rich gives the account enough money for the largest order that the symbol's rules allow.
 func rich(b *table, _ string, _ int) {
-	reconciletest.Of(b.book).Account.AvailableBalance, b.facts.Market = exchange.AmountOf(10_000_000), exchange.AmountOf(10_000_000)
-	for i := range *reconciletest.Of(b.book).Balances {
-		(*reconciletest.Of(b.book).Balances)[i].Free = exchange.AmountOf(10_000_000)
+	reconciletest.Of(b.tracker).Account.AvailableBalance, b.facts.Market = exchange.AmountOf(10_000_000), exchange.AmountOf(10_000_000)
+	for i := range *reconciletest.Of(b.tracker).Balances {
+		(*reconciletest.Of(b.tracker).Balances)[i].Free = exchange.AmountOf(10_000_000)
 	}
 }
 
@@ -206,7 +206,7 @@ func TestUncountableFiguresAreRefused(t *testing.T) {
 			MaxDailyLoss},
 		{"no time of the last price", Limits{MaxDataAgeMS: 1_000}, func(b *table) { see(b.state, func(o *seen) { o.LastMS = 0 }) }, MaxDataAge},
 		{"another symbol without a price", Limits{MaxGrossExposure: 100 * exchange.RateOne}, func(b *table) {
-			see(b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}), func(o *seen) { o.Position = 5 })
+			see(b.tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}), func(o *seen) { o.Position = 5 })
 		}, MaxGrossExposure},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -218,7 +218,7 @@ func TestUncountableFiguresAreRefused(t *testing.T) {
 				t.Errorf("want it refused with its figures, have %+v", refusal)
 			}
 			var found finding // of the limit itself, whatever else refuses the intent
-			s := subject{nowMS: b.facts.NowMS, book: b.book, watch: b.book.Watch(""), limits: &c.limits, intent: &intent, market: exchange.Futures,
+			s := subject{nowMS: b.facts.NowMS, tracker: b.tracker, watch: b.tracker.Watch(""), limits: &c.limits, intent: &intent, market: exchange.Futures,
 				state:  b.state,
 				equity: b.facts.Market, funds: b.facts.Equity, unread: b.facts.Unread}
 			if LimitNamed(c.rule).judge(&s, &found); !found.refused {

@@ -26,16 +26,16 @@ type CrossedLimit struct {
 // Crossed returns the limits that the trigger moves and that are crossed. A loss limit stays crossed, so
 // it is returned only while it has no breach; a losing streak is counted from zero after each breach. The
 // limits and the equity are the strategy's, or the account's if the strategy is empty.
-func (l *Limits) Crossed(by Trigger, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) (all []CrossedLimit) {
+func (l *Limits) Crossed(by Trigger, nowMS int64, tracker *reconcile.Tracker, strategy string, equity exchange.Amount) (all []CrossedLimit) {
 	var s *subject // most strategies have no latching limit
-	watch := book.Watch(strategy)
+	watch := tracker.Watch(strategy)
 	for i := range limitTable {
 		limit := &limitTable[i]
 		if limit.latch == nil || limit.latch.trigger != by || !limit.isSet(l) {
 			continue
 		}
 		if s == nil {
-			s = &subject{nowMS: nowMS, book: book, watch: watch, limits: l, strategy: strategy, funds: equity}
+			s = &subject{nowMS: nowMS, tracker: tracker, watch: watch, limits: l, strategy: strategy, funds: equity}
 		}
 		f := limit.measure(s)
 		crossed := f.limit.Less(f.value) && s.watch.Breach(limit.Name) == nil
@@ -56,8 +56,8 @@ func (l *Limits) Crossed(by Trigger, nowMS int64, book *reconcile.Book, strategy
 
 // Recovered reports whether the named limit is set, moved by the trigger and no longer exceeded. It is false
 // while the limit's figures are unknown.
-func (l *Limits) Recovered(by Trigger, rule string, nowMS int64, book *reconcile.Book, strategy string, equity exchange.Amount) bool {
-	s := subject{nowMS: nowMS, book: book, watch: book.Watch(strategy), limits: l, strategy: strategy, funds: equity}
+func (l *Limits) Recovered(by Trigger, rule string, nowMS int64, tracker *reconcile.Tracker, strategy string, equity exchange.Amount) bool {
+	s := subject{nowMS: nowMS, tracker: tracker, watch: tracker.Watch(strategy), limits: l, strategy: strategy, funds: equity}
 	for i := range limitTable {
 		if limit := &limitTable[i]; limit.Name == rule && limit.latch != nil && limit.latch.trigger == by && limit.isSet(l) {
 			f := limit.measure(&s)

@@ -23,12 +23,13 @@ func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 			{MaxDrawdown, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(100)}}, exchange.AmountOf(11_900)},
 		} {
 			b := newTable(t, Limits{})
-			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(12_000)}})
+			b.tracker.Apply(&record.Record{Strategy: strategy, Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000),
+				Peak: exchange.AmountOf(12_000)}})
 			crossed := func(equity exchange.Amount) []CrossedLimit {
-				return c.limits.Crossed(ByEquity, nowMS, b.book, strategy, equity)
+				return c.limits.Crossed(ByEquity, nowMS, b.tracker, strategy, equity)
 			}
 			holds := func(equity exchange.Amount) bool {
-				return c.limits.Recovered(ByEquity, c.rule, nowMS, b.book, strategy, equity)
+				return c.limits.Recovered(ByEquity, c.rule, nowMS, b.tracker, strategy, equity)
 			}
 			beyond := c.at.Sub(least)
 			if all := crossed(c.at); len(all) != 0 || !holds(c.at) {
@@ -45,11 +46,11 @@ func TestLossBreachIsReturnedOnceAndEndsAtLimit(t *testing.T) {
 			if all[0].UntilMS != end {
 				t.Errorf("%s of %q: want it to end at %d, have %d", c.rule, strategy, end, all[0].UntilMS)
 			}
-			if c.limits.Recovered(ByResults, c.rule, nowMS, b.book, strategy, c.at) ||
-				c.limits.Recovered(ByEquity, MaxLosingStreak, nowMS, b.book, strategy, c.at) {
+			if c.limits.Recovered(ByResults, c.rule, nowMS, b.tracker, strategy, c.at) ||
+				c.limits.Recovered(ByEquity, MaxLosingStreak, nowMS, b.tracker, strategy, c.at) {
 				t.Errorf("%s of %q: want no report of other limits", c.rule, strategy)
 			}
-			b.book.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: c.rule, Reason: "lost"}})
+			b.tracker.Apply(&record.Record{Strategy: strategy, Body: record.Breach{Rule: c.rule, Reason: "lost"}})
 			if all := crossed(beyond); len(all) != 0 {
 				t.Errorf("%s of %q: want a breach in force returned no second time, have %+v", c.rule, strategy, all)
 			}

@@ -56,7 +56,7 @@ func TestExplainReportsStrategyLimits(t *testing.T) {
 	b := newTable(t, Limits{})
 	b.facts.Strategy = Limits{MaxOpenOrders: 3, MaxDailyLoss: Loss{USDT: exchange.AmountOf(100)},
 		MaxDrawdown: Loss{USDT: exchange.AmountOf(200)}, MaxGrossExposure: exchange.RateOne}
-	b.book.Apply(&record.Record{Strategy: "one", Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_010), Peak: exchange.AmountOf(10_020)}})
+	b.tracker.Apply(&record.Record{Strategy: "one", Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_010), Peak: exchange.AmountOf(10_020)}})
 	for rule, want := range map[string][2]string{
 		MaxOpenOrders: {"1", "3"}, MaxDailyLoss: {"10 USDT", "100 USDT"}, MaxDrawdown: {"20 USDT", "200 USDT"}, MaxGrossExposure: {"5000 USDT", "10000 USDT"},
 	} {
@@ -163,22 +163,22 @@ func TestExposureCountsOwnMarket(t *testing.T) {
 	}{
 		{"the order alone", func(*table) {}, "5000 USDT"},
 		{"a position on futures too", func(b *table) {
-			other := b.book.Track(bitcoin)
+			other := b.tracker.Track(bitcoin)
 			see(other, func(o *seen) { o.Position, o.Last = 1_000, 50_000e8 })
 		}, "5000 USDT"},
 		{"and one without rules", func(b *table) {
-			other := b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"})
+			other := b.tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "XYZ-USDT"})
 			see(other, func(o *seen) { o.Position = 1_000 })
 		}, "5000 USDT"},
 		{"a purchase for 2,500 USDT", func(b *table) { b.live("m", spotAmount("2500"), placement.Entry) }, "7500 USDT"},
 		{"a half of it", func(b *table) {
 			b.live("m", spotAmount("2500"), placement.Entry)
-			b.book.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 20, Price: exchange.AmountOf(50_000)}})
+			b.tracker.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 20, Price: exchange.AmountOf(50_000)}})
 			see(b.state, func(o *seen) { o.Position = 20 })
 		}, "7500 USDT"}, // the remainder, and the quantity already bought
 		{"it bought more than that is now", func(b *table) {
 			b.live("m", spotAmount("2500"), placement.Entry)
-			b.book.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 60, Price: exchange.AmountOf(40_000)}})
+			b.tracker.Apply(&record.Record{ClientOrderID: "m", Body: record.Fill{OrderID: 5, Filled: 60, Price: exchange.AmountOf(40_000)}})
 			see(b.state, func(o *seen) { o.Position = 60 })
 		}, "8000 USDT"},
 	} {

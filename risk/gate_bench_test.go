@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkGate checks an opening that passes every rule, and a stop, with the given number of orders in the
-// book.
+// tracker.
 func BenchmarkGate(b *testing.B) {
 	percent := exchange.RateOne / 100
 	limits := Limits{MaxLeverage: 20, MaxGrossExposure: 10 * exchange.RateOne, MaxOpenOrders: 20_000, MaxOrdersPerMinute: 20_000,
@@ -49,5 +49,5 @@ func benchmarkLimits(limits *Limits) {
 }
 
 func benchmarkDay(t *table) {
-	t.book.Apply(&record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(10_000)}})
+	t.tracker.Apply(&record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(10_000), Peak: exchange.AmountOf(10_000)}})
 }

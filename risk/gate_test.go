@@ -15,13 +15,13 @@ import (
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-// table is a book with a settled futures symbol at 50000 and 10000 USDT.
+// table is a tracker with a settled futures symbol at 50000 and 10000 USDT.
 type table struct {
-	t     *testing.T
-	book  *reconcile.Book
-	state *reconcile.SymbolState
-	gate  *Gate
-	facts Facts
+	t       *testing.T
+	tracker *reconcile.Tracker
+	state   *reconcile.SymbolState
+	gate    *Gate
+	facts   Facts
 }
 
 func newTable(t *testing.T, limits Limits) *table {
@@ -38,15 +38,15 @@ func newTable(t *testing.T, limits Limits) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := reconcile.NewBook(placement.Settle{})
-	state := book.Track(bitcoin)
+	tracker := reconcile.NewTracker(placement.Settle{})
+	state := tracker.Track(bitcoin)
 	see(state, func(o *seen) {
 		o.Rules, o.Leverage, o.Last, o.LastMS, o.Read, o.Settled = rules, 10, 50_000e8, 1_000, true, true
 	})
-	*reconciletest.Of(book).AccountMS = 1_000
-	*reconciletest.Of(book).Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
+	*reconciletest.Of(tracker).AccountMS = 1_000
+	*reconciletest.Of(tracker).Account = exchange.MarginAccount{WalletBalance: exchange.AmountOf(10_000), AvailableBalance: exchange.AmountOf(10_000)}
 	equity := exchange.AmountOf(10_000)
-	return &table{t, book, state, NewGate(limits), Facts{NowMS: 2_000, Book: book, State: state, Market: equity, Equity: equity, Own: equity}}
+	return &table{t, tracker, state, NewGate(limits), Facts{NowMS: 2_000, Tracker: tracker, State: state, Market: equity, Equity: equity, Own: equity}}
 }
 
 func (b *table) check(intent reconcile.Intent) *Refusal {
@@ -61,8 +61,8 @@ func (b *table) check(intent reconcile.Intent) *Refusal {
 
 func (b *table) live(id string, order exchange.NewOrder, purpose placement.Purpose) {
 	order.Market, order.Symbol, order.ClientOrderID = b.state.Key().Market, "BTC-USDT", id
-	b.book.Apply(&record.Record{Strategy: "one", Symbol: b.state.Key(), ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
-	b.book.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
+	b.tracker.Apply(&record.Record{Strategy: "one", Symbol: b.state.Key(), ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
+	b.tracker.Apply(&record.Record{ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
 }
 
 func entry(quantity exchange.Quantity) reconcile.Intent {
@@ -93,7 +93,7 @@ func quote(side exchange.Side, price exchange.Price) reconcile.Intent {
 // sending puts a resting order in flight, without an answer.
 func (b *table) sending(id string, order exchange.NewOrder) {
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
-	b.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
+	b.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: placement.Order}})
 }
 
 func stop(price exchange.Price) reconcile.Intent {
@@ -184,12 +184,12 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"not read", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Read = false }) }, entry(100), "unsettled"},
 		{"something unknown", Limits{}, func(b *table) {
 			b.live("a", entry(100).Order, placement.Entry)
-			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
+			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 		}, entry(100), "unsettled"},
 		{"something unknown lets an exit pass", Limits{}, func(b *table) {
 			long(b)
 			b.live("a", entry(100).Order, placement.Entry)
-			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
+			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 		}, exit(100, exchange.Sell), ""},
 		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "max_data_age"},
 		{"both sides of the quotes", Limits{}, func(b *table) { b.live("a", quote(exchange.Sell, 51_000e8).Order, placement.Order) },
@@ -207,7 +207,7 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		}, quote(exchange.Buy, 49_000e8), "opposite"},
 		{"a quote beside a part filled one", Limits{}, func(b *table) {
 			b.live("a", quote(exchange.Sell, 51_000e8).Order, placement.Order)
-			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Fill{Filled: 10}})
+			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Fill{Filled: 10}})
 		}, quote(exchange.Buy, 49_000e8), "opposite"},
 		{"against the position", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Position = -100 }) }, entry(100), "opposite"},
 		{"leverage not known", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100), "leverage"},
@@ -269,19 +269,19 @@ func (b *table) change(f func(*exchange.Symbol)) {
 }
 
 func (b *table) halt() {
-	b.book.Apply(&record.Record{Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
+	b.tracker.Apply(&record.Record{Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
 }
 
 func (b *table) day(start, peak int64) {
-	b.book.Apply(&record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(start), Peak: exchange.AmountOf(peak)}})
+	b.tracker.Apply(&record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(start), Peak: exchange.AmountOf(peak)}})
 }
 
-// sent records a placement in the book that ends immediately.
+// sent records a placement in the tracker that ends immediately.
 func (b *table) sent(id, strategy string, atMS int64) {
 	order := exchange.NewOrder{Market: b.state.Key().Market, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 1}
-	b.book.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: b.state.Key(), ClientOrderID: id, Body: record.Sending{Order: order,
+	b.tracker.Apply(&record.Record{AtMS: atMS, Strategy: strategy, Symbol: b.state.Key(), ClientOrderID: id, Body: record.Sending{Order: order,
 		Purpose: placement.Entry}})
-	b.book.Apply(&record.Record{AtMS: atMS, ClientOrderID: id, Body: record.Ended{State: placement.Absent}})
+	b.tracker.Apply(&record.Record{AtMS: atMS, ClientOrderID: id, Body: record.Ended{State: placement.Absent}})
 }
 
 func TestOrdersPerMinuteAreCountedFromTheJournal(t *testing.T) {
@@ -328,19 +328,19 @@ func TestAnApprovedNoGateMadePanics(t *testing.T) {
 
 // hold gives the account a position that botd's fills explain.
 func (b *table) hold(quantity exchange.Quantity) {
-	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Adopted{Quantity: quantity - b.state.Known()}})
+	b.tracker.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Adopted{Quantity: quantity - b.state.Known()}})
 	see(b.state, func(o *seen) { o.Position = quantity })
 }
 
 // ignore adds a quantity to the exchange's position and leaves it to others.
 func (b *table) ignore(quantity exchange.Quantity) {
 	position := b.state.Position()
-	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Ignored{Quantity: quantity}})
+	b.tracker.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Ignored{Quantity: quantity}})
 	see(b.state, func(o *seen) { o.Position = position })
 }
 
 func (b *table) quarantine() {
-	b.book.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Quarantined{Reason: "why"}})
+	b.tracker.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Quarantined{Reason: "why"}})
 }
 
 // The refusal names a foreign order that may open, and under each policy one that equals an order of botd's.
@@ -352,7 +352,7 @@ func TestRefusalNamesTheForeignOpening(t *testing.T) {
 	} {
 		for i, want := range wants {
 			b := newTable(t, Limits{})
-			b.book.Configure(reconcile.Settings{Foreign: policy})
+			b.tracker.Configure(reconcile.Settings{Foreign: policy})
 			order := limit(40_000e8, 10).Order
 			b.live("b1", order, placement.Order)
 			row := exchange.Order{ID: 9, Market: exchange.Futures, Symbol: "BTC-USDT", Side: order.Side, Type: order.Type, Price: order.Price, Quantity: 10}

@@ -215,7 +215,7 @@ func grossExposure(s *subject) figures {
 		return s.exposure(s.limits.MaxGrossExposure)
 	}
 	f := figures{unit: usdt}
-	for state := range s.book.Symbols() {
+	for state := range s.tracker.Symbols() {
 		if !s.expose(&f, state) {
 			return f
 		}
@@ -243,10 +243,10 @@ func losingStreak(s *subject) figures {
 	return f
 }
 
-// openOrders counts the orders in the book, in flight and uncertain.
+// openOrders counts the orders in the order book, in flight and uncertain.
 func openOrders(s *subject) figures {
 	n := s.added()
-	for p := range s.book.Live() {
+	for p := range s.tracker.Live() {
 		if s.strategy == "" || p.Strategy() == s.strategy {
 			n++
 		}
@@ -255,7 +255,7 @@ func openOrders(s *subject) figures {
 }
 
 func ordersPerMinute(s *subject) figures {
-	all, own := s.book.SentWithin(s.nowMS, s.strategy)
+	all, own := s.tracker.SentWithin(s.nowMS, s.strategy)
 	if s.strategy == "" {
 		own = all
 	}

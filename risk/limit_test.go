@@ -25,7 +25,7 @@ func limitBoundaries() []boundary {
 			if from == MaxDrawdown {
 				day.Equity = exchange.AmountOf(equity)
 			}
-			b.book.Apply(&record.Record{Strategy: strategy, Body: day})
+			b.tracker.Apply(&record.Record{Strategy: strategy, Body: day})
 			now := exchange.AmountOf(equity).Sub(least.Mul(int64(by)))
 			if b.facts.Own = now; strategy == "" {
 				b.facts.Equity = now
@@ -82,8 +82,8 @@ func TestAStreakLatchesAtItsLimit(t *testing.T) {
 	limits := Limits{MaxLosingStreak: 3, CoolDownMS: 60_000}
 	for losses, want := range map[int]bool{2: false, 3: true, 4: true} {
 		b := newTable(t, limits)
-		b.book.Apply(&record.Record{Body: record.Accounted{Losses: losses}})
-		crossed := limits.Crossed(ByResults, 5_000, b.book, "", exchange.Amount{})
+		b.tracker.Apply(&record.Record{Body: record.Accounted{Losses: losses}})
+		crossed := limits.Crossed(ByResults, 5_000, b.tracker, "", exchange.Amount{})
 		if (len(crossed) == 1) != want || want && (crossed[0].UntilMS != 65_000 || crossed[0].Reason != fmt.Sprint(losses, " positions in a row lost")) {
 			t.Errorf("%d losses of at most 3: want crossed %t, have %+v", losses, want, crossed)
 		}

@@ -42,7 +42,7 @@ func (g *Gate) marginAtLowerLeverage(leverage int, facts *Facts, f *finding) boo
 	if state.Leverage() != 0 && leverage >= state.Leverage() {
 		return true
 	}
-	if facts.Book.AccountMS() == 0 {
+	if facts.Tracker.AccountMS() == 0 {
 		return f.refuse("unknown", "a fetched margin account", "the account has not been fetched yet")
 	}
 	var open exchange.Amount
@@ -114,7 +114,7 @@ func (g *Gate) margin(intent *reconcile.Intent, facts *Facts, f *finding) bool {
 	if state.Key().Market == exchange.Spot {
 		return true
 	}
-	if facts.Book.AccountMS() == 0 {
+	if facts.Tracker.AccountMS() == 0 {
 		return f.refuse("unknown", "a fetched margin account", "the account has not been fetched yet")
 	}
 	needed, _ := value(&intent.Order, state)
@@ -147,8 +147,8 @@ func (g *Gate) free(facts *Facts) exchange.Amount {
 }
 
 func sumFree(facts *Facts, collar exchange.Rate) exchange.Amount {
-	free := facts.Book.Account().AvailableBalance
-	for state := range facts.Book.Symbols() {
+	free := facts.Tracker.Account().AvailableBalance
+	for state := range facts.Tracker.Symbols() {
 		free = free.Add(state.ProfitChange().Min(exchange.Amount{}))
 		if state.LiveCount() > 0 {
 			free = free.Sub(marginInFlight(state, collar, facts))
@@ -234,7 +234,7 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 	if state.Key().Market != exchange.Spot {
 		return true
 	}
-	if facts.Book.WalletMS() == 0 {
+	if facts.Tracker.WalletMS() == 0 {
 		return f.refuse("unknown", "a fetched wallet", "the wallet has not been fetched yet")
 	}
 	asset := state.Rules().Quote
@@ -249,12 +249,12 @@ func (g *Gate) balance(intent *reconcile.Intent, facts *Facts, f *finding) bool 
 // freeOf returns the free balance of the asset that a spot order on this side spends. Orders in
 // flight count as spent.
 func freeOf(asset string, side exchange.Side, facts *Facts) exchange.Amount {
-	free := facts.Book.Balance(asset).Free
-	for p := range facts.Book.InFlight() {
+	free := facts.Tracker.Balance(asset).Free
+	for p := range facts.Tracker.InFlight() {
 		if p.Symbol().Market != exchange.Spot || p.Side() != side || p.Seen() {
 			continue
 		}
-		other := facts.Book.Symbol(p.Symbol())
+		other := facts.Tracker.Symbol(p.Symbol())
 		if other.Rules() == nil || side == exchange.Sell && other.Rules().Base != asset || side == exchange.Buy && other.Rules().Quote != asset {
 			continue
 		}
@@ -274,9 +274,9 @@ func (g *Gate) BuyingPower(leverage int, facts *Facts) exchange.Amount {
 	leverage = max(1, cmp.Or(leverage, state.Leverage()))
 	free := exchange.Amount{}
 	switch spot := state.Key().Market == exchange.Spot; {
-	case spot && facts.Book.WalletMS() != 0:
+	case spot && facts.Tracker.WalletMS() != 0:
 		leverage, free = 1, freeOf(state.Rules().Quote, exchange.Buy, facts)
-	case !spot && facts.Book.AccountMS() != 0:
+	case !spot && facts.Tracker.AccountMS() != 0:
 		free = g.free(facts)
 	}
 	one := int64(exchange.RateOne)

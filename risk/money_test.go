@@ -27,9 +27,9 @@ func as(purpose placement.Purpose, order exchange.NewOrder) func() (exchange.New
 func (b *table) fly(id string, key exchange.SymbolKey, f flight) {
 	order, purpose := f.intent()
 	order.Market, order.Symbol, order.ClientOrderID = key.Market, key.Name, id
-	b.book.Apply(&record.Record{Strategy: "one", Symbol: key, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
+	b.tracker.Apply(&record.Record{Strategy: "one", Symbol: key, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
 	if f.seen {
-		b.book.Apply(&record.Record{Symbol: key, ClientOrderID: id, Body: record.Fill{OrderID: 7, Filled: f.filled}})
+		b.tracker.Apply(&record.Record{Symbol: key, ClientOrderID: id, Body: record.Fill{OrderID: 7, Filled: f.filled}})
 	}
 }
 
@@ -131,7 +131,7 @@ func TestOrdersAreCountedPerSymbol(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := b.book.Track(ether)
+	state := b.tracker.Track(ether)
 	see(state, func(o *seen) { o.Rules, o.Leverage, o.Last = rules, 5, 2_000e8 })
 	market := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 100}
 	b.fly("a", exchange.SymbolKey{Market: exchange.Futures, Name: "NEW-USDT"}, flight{intent: as(placement.Entry, market)})
@@ -154,10 +154,10 @@ func spotTable(t *testing.T) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := b.book.Track(coin)
+	state := b.tracker.Track(coin)
 	see(state, func(o *seen) { o.Rules, o.Last, o.LastMS, o.Read, o.Settled = rules, 50_000e8, 1_000, true, true })
-	*reconciletest.Of(b.book).WalletMS = 1_000
-	*reconciletest.Of(b.book).Balances = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(10_000)}, {Asset: "BTC", Free: exchange.AmountOf(2)}}
+	*reconciletest.Of(b.tracker).WalletMS = 1_000
+	*reconciletest.Of(b.tracker).Balances = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(10_000)}, {Asset: "BTC", Free: exchange.AmountOf(2)}}
 	b.state, b.facts.State, b.facts.TakerFee = state, state, exchange.RateOne/1_000
 	return b
 }
@@ -212,11 +212,11 @@ func TestBuyingPower(t *testing.T) {
 		{"at the one that is configured", false, 2, nil, "19960.079840319361277445"},
 		{"without a fee", false, 2, func(b *table) { b.facts.TakerFee = 0 }, "20000"},
 		{"without any leverage", false, 0, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, "9990.009990009990009990"},
-		{"the account was not read", false, 2, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, "0"},
-		{"less than nothing is free", false, 2, func(b *table) { reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(-5) }, "0"},
+		{"the account was not read", false, 2, func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, "0"},
+		{"less than nothing is free", false, 2, func(b *table) { reconciletest.Of(b.tracker).Account.AvailableBalance = exchange.AmountOf(-5) }, "0"},
 		{"no rules", false, 2, func(b *table) { see(b.state, func(o *seen) { o.Rules = nil }) }, "0"},
 		{"on spot there is no leverage", true, 5, nil, "9990.009990009990009990"},
-		{"the wallet was not read", true, 0, func(b *table) { *reconciletest.Of(b.book).WalletMS = 0 }, "0"},
+		{"the wallet was not read", true, 0, func(b *table) { *reconciletest.Of(b.tracker).WalletMS = 0 }, "0"},
 	} {
 		b := newTable(t, Limits{})
 		if c.spot {
@@ -237,7 +237,7 @@ func TestBuyingPower(t *testing.T) {
 func TestALowerLeverageNeedsMargin(t *testing.T) {
 	t.Parallel()
 	lower := func(b *table, free string) bool {
-		reconciletest.Of(b.book).Account.AvailableBalance = exchange.MustAmount(free)
+		reconciletest.Of(b.tracker).Account.AvailableBalance = exchange.MustAmount(free)
 		var f finding
 		return b.gate.marginAtLowerLeverage(5, &b.facts, &f)
 	}
@@ -294,12 +294,12 @@ func TestALowerLeverageNeedsMargin(t *testing.T) {
 		}
 	}
 	b := newTable(t, Limits{})
-	if *reconciletest.Of(b.book).AccountMS = 0; lower(b, "10000") {
+	if *reconciletest.Of(b.tracker).AccountMS = 0; lower(b, "10000") {
 		t.Error("want it refused before the account was read")
 	}
 }
 
 func free10k(b *table) exchange.Amount {
-	reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(10_000)
+	reconciletest.Of(b.tracker).Account.AvailableBalance = exchange.AmountOf(10_000)
 	return b.gate.free(&b.facts)
 }

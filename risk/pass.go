@@ -2,7 +2,7 @@ package risk
 
 import "botd/exchange"
 
-// passSums holds the sums over all symbols during one pass over the strategies (reconcile.Book.Pass),
+// passSums holds the sums over all symbols during one pass over the strategies (reconcile.Tracker.Pass),
 // including the orders sent in that pass.
 type passSums struct {
 	number uint64
@@ -16,16 +16,16 @@ type passSums struct {
 // pass returns the sums of the pass under way, after adding the orders sent since the last call, or nil
 // outside a pass.
 func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passSums {
-	number, sent := facts.Book.Pass()
+	number, sent := facts.Tracker.Pass()
 	if number == 0 {
 		return nil
 	}
 	in := g.passWith(facts, number, collar)
 	for ; in.sent < sent; in.sent++ {
-		p := facts.Book.SentInPass(in.sent)
+		p := facts.Tracker.SentInPass(in.sent)
 		in.orders[p.Symbol().Market]++
-		if away, takes := slippage(facts.Book.Symbol(p.Symbol()), collar); takes {
-			in.free = in.free.Sub(marginReserve(p, facts.Book.Symbol(p.Symbol()), away, facts))
+		if away, takes := slippage(facts.Tracker.Symbol(p.Symbol()), collar); takes {
+			in.free = in.free.Sub(marginReserve(p, facts.Tracker.Symbol(p.Symbol()), away, facts))
 		}
 	}
 	return in
@@ -41,8 +41,8 @@ func (g *Gate) passWith(facts *Facts, number uint64, collar exchange.Rate) *pass
 			return &g.passed[i]
 		}
 	}
-	_, sent := facts.Book.Pass()
+	_, sent := facts.Tracker.Pass()
 	g.passed = append(g.passed, passSums{number: number, collar: collar, fee: facts.TakerFee, sent: sent,
-		free: sumFree(facts, collar), orders: countOrders(facts.Book)})
+		free: sumFree(facts, collar), orders: countOrders(facts.Tracker)})
 	return &g.passed[len(g.passed)-1]
 }

@@ -99,7 +99,7 @@ func (g *Gate) closePosition(intent *reconcile.Intent, facts *Facts, f *finding)
 		return f.refuse(order.Type, "STOP_MARKET or TAKE_PROFIT_MARKET", "closePosition is for these types (rule 8)")
 	}
 	for p := range facts.State.Live() {
-		active := p.Order().ClosePosition && !unanswered(p, facts) && !facts.Book.EndUnread(p)
+		active := p.Order().ClosePosition && !unanswered(p, facts) && !facts.Tracker.EndUnread(p)
 		if active && p.Order().Type == order.Type {
 			return f.refuse("a second one", "one per symbol and type", "botd first cancels the one that rests (rule 8)")
 		}
@@ -212,7 +212,7 @@ func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 	if in := g.pass(facts, g.collar(facts)); in != nil {
 		count += in.orders[facts.State.Key().Market]
 	} else {
-		count += countOrders(facts.Book)[facts.State.Key().Market]
+		count += countOrders(facts.Tracker)[facts.State.Key().Market]
 	}
 	const maxResting = maxMarketOrders - reservedForExits
 	return f.compare(countOf(count), countOf(maxResting), count <= maxResting, "cancel orders: the market accepts no more from one account")
@@ -222,11 +222,11 @@ func (g *Gate) orderCount(_ *reconcile.Intent, facts *Facts, f *finding) bool {
 type perMarket [exchange.Spot + 1]int
 
 // countOrders counts the open orders, foreign ones included.
-func countOrders(book *reconcile.Book) (orders perMarket) {
-	for p := range book.Live() {
+func countOrders(tracker *reconcile.Tracker) (orders perMarket) {
+	for p := range tracker.Live() {
 		orders[p.Symbol().Market]++
 	}
-	for state := range book.Symbols() {
+	for state := range tracker.Symbols() {
 		orders[state.Key().Market] += state.ForeignCount()
 	}
 	return orders

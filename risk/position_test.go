@@ -98,7 +98,7 @@ func TestReductionIsBoundedByFillsIfListIsRejected(t *testing.T) {
 	b := newTable(t, Limits{})
 	b.hold(100)
 	for _, beganMS := range []int64{10_000, 60_000} {
-		b.book.Observe(&reconcile.Snapshot{BeganMS: beganMS, EndedMS: beganMS, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+		b.tracker.Observe(&reconcile.Snapshot{BeganMS: beganMS, EndedMS: beganMS, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
 			Positions: exchange.FetchedOf[exchange.Position](nil), Account: &exchange.MarginAccount{AvailableBalance: exchange.AmountOf(10_000)}})
 	}
 	if b.state.Position() != 0 || b.state.TrustedPosition() != 100 {
@@ -123,12 +123,13 @@ func TestReductionIsBoundedByFillsIfListIsRejected(t *testing.T) {
 func (b *table) onItsWay(id string, intent reconcile.Intent, atMS int64) {
 	order := intent.Order
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Futures, "BTC-USDT", id
-	b.book.Apply(&record.Record{AtMS: atMS, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: intent.Purpose}})
+	b.tracker.Apply(&record.Record{AtMS: atMS, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Sending{Order: order,
+		Purpose: intent.Purpose}})
 }
 
 // lose makes a placement uncertain.
 func (b *table) lose(id string) {
-	b.book.Apply(&record.Record{AtMS: 1_900, Symbol: bitcoin, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
+	b.tracker.Apply(&record.Record{AtMS: 1_900, Symbol: bitcoin, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
 }
 
 // others adds a foreign open order.

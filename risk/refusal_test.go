@@ -21,7 +21,7 @@ func TestRefusalMessages(t *testing.T) {
 	lever := func(n int) reconcile.Intent { return reconcile.Intent{Purpose: placement.Leverage, Leverage: n} }
 	uncertain := func(b *table) {
 		b.live("a", entry(100).Order, placement.Entry)
-		b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
+		b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
 	}
 	for _, c := range []struct {
 		name   string
@@ -31,10 +31,10 @@ func TestRefusalMessages(t *testing.T) {
 		want   Refusal
 	}{
 		{"a breaker", false, func(b *table) {
-			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_001}})
+			b.tracker.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_001}})
 		}, entry(100), Refusal{"halted", "", "breaker: three unknowns", "no breaker", "it clears automatically; exits and stops continue"}},
 		{"a breaker that has ended", false, func(b *table) {
-			b.book.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_000}})
+			b.tracker.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_000}})
 		}, entry(100), Refusal{}},
 		{"blind", false, func(b *table) { b.facts.Blind = true }, entry(100),
 			Refusal{"halted", "", "blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}},
@@ -49,18 +49,18 @@ func TestRefusalMessages(t *testing.T) {
 			Refusal{"leverage", "", "no price", "a last price", "no price of this symbol has been read yet"}},
 		{"leverage without rules", false, func(b *table) { see(b.state, func(o *seen) { o.Rules = nil }) }, lever(5),
 			Refusal{"leverage", "", "5", "a known symbol", "its rules have not been fetched yet"}},
-		{"a lower leverage, the account never read", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, lever(9),
+		{"a lower leverage, the account never read", false, func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, lever(9),
 			Refusal{"leverage", "", "unknown", "a fetched margin account", "the account has not been fetched yet"}},
-		{"an equal one", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, lever(10), Refusal{}},
-		{"margin, the account never read", false, func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, entry(100),
+		{"an equal one", false, func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, lever(10), Refusal{}},
+		{"margin, the account never read", false, func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, entry(100),
 			Refusal{"margin", "", "unknown", "a fetched margin account", "the account has not been fetched yet"}},
 		{"the leverage never read", false, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100),
 			Refusal{"leverage", "", "unknown", "the leverage set on the exchange", "it has not been fetched yet"}},
 		{"no price", false, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, entry(100),
 			Refusal{"price", "", "none", "a last price", "no price of this symbol has been read yet"}},
-		{"the wallet never read", true, func(b *table) { *reconciletest.Of(b.book).WalletMS = 0 }, spot(exchange.Buy, "100"),
+		{"the wallet never read", true, func(b *table) { *reconciletest.Of(b.tracker).WalletMS = 0 }, spot(exchange.Buy, "100"),
 			Refusal{"balance", "", "unknown", "a fetched wallet", "the wallet has not been fetched yet"}},
-		{"read at once", true, func(b *table) { *reconciletest.Of(b.book).WalletMS = 1 }, spot(exchange.Buy, "100"), Refusal{}},
+		{"read at once", true, func(b *table) { *reconciletest.Of(b.tracker).WalletMS = 1 }, spot(exchange.Buy, "100"), Refusal{}},
 		{"all, and its fee of 0.1 %", true, nil, spot(exchange.Buy, "9990.009990009990009990"), Refusal{}},
 		{"and more", true, nil, spot(exchange.Buy, "9990.01"), Refusal{"balance", "", "10000.00001 USDT", "10000 USDT", "reduce the size or deposit; " +
 			"open orders may lock the rest"}},
@@ -162,9 +162,9 @@ func TestQuotesOnBothSidesNeedFlatPosition(t *testing.T) {
 		want   bool
 	}{
 		"both post-only, the first acknowledged": {want: true},
-		"the first not answered":                 {set: func(b *table) { b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}}) }},
+		"the first not answered":                 {set: func(b *table) { b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}}) }},
 		"the first filled in part": {set: func(b *table) {
-			b.book.Apply(&record.Record{ClientOrderID: "a", Body: record.Fill{OrderID: 5, Filled: 1}})
+			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Fill{OrderID: 5, Filled: 1}})
 		}},
 		"something held":          {set: func(b *table) { b.hold(1) }},
 		"others hold something":   {set: func(b *table) { b.ignore(1) }},
@@ -183,13 +183,13 @@ func TestQuotesOnBothSidesNeedFlatPosition(t *testing.T) {
 		if intent.Strategy = "one"; c.change != nil {
 			c.change(&intent)
 		}
-		if have := quotesBoth(&intent, b.book.Placement("a"), b.state); have != c.want {
+		if have := quotesBoth(&intent, b.tracker.Placement("a"), b.state); have != c.want {
 			t.Errorf("%s: want %t, have %t", name, c.want, have)
 		}
 	}
 	taking := newTable(t, Limits{})
 	taking.live("a", selling(limit(51_000e8, 100)).Order, placement.Order)
-	if intent := quote(exchange.Buy, 49_000e8); quotesBoth(&intent, taking.book.Placement("a"), taking.state) {
+	if intent := quote(exchange.Buy, 49_000e8); quotesBoth(&intent, taking.tracker.Placement("a"), taking.state) {
 		t.Error("the first may take: want them not to stand beside each other")
 	}
 }
@@ -211,8 +211,8 @@ func TestPassKeepsFreeMoney(t *testing.T) {
 	b := newTable(t, Limits{})
 	b.fly("f", bitcoin, flight{intent: as(placement.Entry, entry(100).Order)})
 	want := b.gate.free(&b.facts)
-	b.book.BeginPass()
-	defer b.book.EndPass()
+	b.tracker.BeginPass()
+	defer b.tracker.EndPass()
 	if have := b.gate.free(&b.facts); have != want || have.IsZero() || !have.Less(exchange.AmountOf(10_000)) {
 		t.Errorf("want %s, have %s", want, have)
 	}

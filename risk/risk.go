@@ -50,7 +50,7 @@ func (a Approved) Intent() reconcile.Intent {
 // Facts are the state that a check judges an intent against.
 type Facts struct {
 	NowMS    int64
-	Book     *reconcile.Book
+	Tracker  *reconcile.Tracker
 	State    *reconcile.SymbolState
 	Strategy Limits          // the strategy's own limits, applied in addition
 	Market   exchange.Amount // equity of the order's market, for exposures
@@ -166,10 +166,11 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 			return f
 		}
 	}
-	g.account = subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, intent: intent,
+	g.account = subject{nowMS: facts.NowMS, tracker: facts.Tracker, watch: facts.Tracker.Watch(""), limits: &g.limits, intent: intent,
 		market: facts.State.Key().Market, state: facts.State, equity: facts.Market, funds: facts.Equity, unread: facts.Unread}
 	g.strategy = g.account
-	g.strategy.limits, g.strategy.watch, g.strategy.strategy, g.strategy.funds = &facts.Strategy, facts.Book.Watch(intent.Strategy), intent.Strategy, facts.Own
+	g.strategy.limits, g.strategy.watch, g.strategy.strategy, g.strategy.funds = &facts.Strategy, facts.Tracker.Watch(intent.Strategy),
+		intent.Strategy, facts.Own
 	for i := range limitTable {
 		l, checked := &limitTable[i], false
 		if !l.judges(intent.Purpose) {

@@ -34,7 +34,7 @@ func (s scope) String() string {
 // Without an intent the figures are the current utilization.
 type subject struct {
 	nowMS    int64
-	book     *reconcile.Book
+	tracker  *reconcile.Tracker
 	limits   *Limits
 	watch    *account.Watch
 	strategy string // owner of the limits; empty: the account

@@ -12,7 +12,7 @@ import (
 // Account is the state of an account from which the utilization of all limits is computed.
 type Account struct {
 	NowMS      int64
-	Book       *reconcile.Book
+	Tracker    *reconcile.Tracker
 	Equity     exchange.Amount // of all traded markets
 	Known      bool            // Equity is known
 	Markets    []MarketFacts   // traded
@@ -64,7 +64,7 @@ type Utilization struct {
 // Utilization returns the utilization of every limit that is set: the account's limits, then those
 // of each strategy.
 func (g *Gate) Utilization(facts *Account) (all []Utilization) {
-	account := subject{nowMS: facts.NowMS, book: facts.Book, watch: facts.Book.Watch(""), limits: &g.limits, funds: facts.Equity, unread: !facts.Known}
+	account := subject{nowMS: facts.NowMS, tracker: facts.Tracker, watch: facts.Tracker.Watch(""), limits: &g.limits, funds: facts.Equity, unread: !facts.Known}
 	for i := range facts.Strategies {
 		account.traded = append(account.traded, facts.Strategies[i].State)
 	}
@@ -81,7 +81,7 @@ func (g *Gate) Utilization(facts *Account) (all []Utilization) {
 	for i := range facts.Strategies {
 		own := &facts.Strategies[i]
 		s := account.on(own, facts)
-		s.limits, s.watch, s.strategy, s.funds = &own.Limits, facts.Book.Watch(own.Name), own.Name, own.Own
+		s.limits, s.watch, s.strategy, s.funds = &own.Limits, facts.Tracker.Watch(own.Name), own.Name, own.Own
 		all = s.utilization(all, OfStrategy)
 	}
 	return all

@@ -64,14 +64,14 @@ func TestLimitUtilization(t *testing.T) {
 		{"those of a strategy", Limits{}, Limits{MaxOrdersPerMinute: 4}, func(b *table) { b.sent("a", "one", 1_500); b.sent("b", "two", 1_500) },
 			Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxOrdersPerMinute, Value: "1", Limit: "4", Headroom: "3", Ratio: 0.25, State: StateOK}},
 		{"lost since the day's start", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{},
-			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
+			func(b *table) { b.tracker.Apply(&record.Record{Body: day}) },
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 0.4, State: StateOK}},
 		{"a full daily loss, which no smaller position clears", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(400)}}, Limits{},
-			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
+			func(b *table) { b.tracker.Apply(&record.Record{Body: day}) },
 			Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "400 USDT", Headroom: "0 USDT", Ratio: 1, State: StateFull,
 				Remedy: "at 00:00 UTC; botd rearm does not end it"}},
 		{"a full drawdown", Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(500)}}, Limits{},
-			func(b *table) { b.book.Apply(&record.Record{Body: day}) },
+			func(b *table) { b.tracker.Apply(&record.Record{Body: day}) },
 			Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "500 USDT", Headroom: "0 USDT", Ratio: 1, State: StateFull,
 				Remedy: "botd rearm (--strategy NAME); the highest equity is then measured again"}},
 		{"a loss before equity was read", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, nil,
@@ -94,24 +94,24 @@ func TestLimitUtilization(t *testing.T) {
 			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "-", Limit: "1", Headroom: "-", Ratio: 1, State: StateUnknown,
 				Remedy: "the next round reads it"}},
 		{"a breach until a time", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
-			b.book.Apply(&record.Record{Body: day})
-			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 9_000}})
+			b.tracker.Apply(&record.Record{Body: day})
+			b.tracker.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 9_000}})
 		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 1,
 			State: StateBreached, Reason: "lost",
 			Remedy: "clears automatically; exits and stops continue", SinceMS: 1_700, UntilMS: 9_000}},
 		{"one that is over", Limits{MaxDailyLoss: Loss{USDT: exchange.AmountOf(1_000)}}, Limits{}, func(b *table) {
-			b.book.Apply(&record.Record{Body: day})
-			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 2_000}})
+			b.tracker.Apply(&record.Record{Body: day})
+			b.tracker.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDailyLoss, Reason: "lost", UntilMS: 2_000}})
 		}, Utilization{Scope: "account", Rule: MaxDailyLoss, Value: "400 USDT", Limit: "1000 USDT", Headroom: "600 USDT", Ratio: 0.4, State: StateOK}},
 		{"a breach until a person rearms", Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(250)}}, Limits{}, func(b *table) {
-			b.book.Apply(&record.Record{Body: day})
-			b.book.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDrawdown, Reason: "lost"}})
+			b.tracker.Apply(&record.Record{Body: day})
+			b.tracker.Apply(&record.Record{AtMS: 1_700, Body: record.Breach{Rule: MaxDrawdown, Reason: "lost"}})
 		}, Utilization{Scope: "account", Rule: MaxDrawdown, Value: "500 USDT", Limit: "250 USDT", Headroom: "0 USDT", Ratio: 2, State: StateBreached,
 			Reason: "lost",
 			Remedy: "botd rearm", SinceMS: 1_700}},
 		{"a strategy's breach", Limits{}, Limits{MaxDrawdown: Loss{USDT: exchange.AmountOf(1_000)}}, func(b *table) {
-			b.book.Apply(&record.Record{Strategy: "one", Body: day})
-			b.book.Apply(&record.Record{AtMS: 1_700, Strategy: "one", Body: record.Breach{Rule: MaxDrawdown, Reason: "lost"}})
+			b.tracker.Apply(&record.Record{Strategy: "one", Body: day})
+			b.tracker.Apply(&record.Record{AtMS: 1_700, Strategy: "one", Body: record.Breach{Rule: MaxDrawdown, Reason: "lost"}})
 		}, Utilization{Scope: "strategy one", Strategy: "one", Rule: MaxDrawdown, Value: "500 USDT", Limit: "1000 USDT", Headroom: "500 USDT", Ratio: 1,
 			State: StateBreached, Reason: "lost", Remedy: "botd rearm --strategy one", SinceMS: 1_700}},
 	} {
@@ -122,7 +122,7 @@ func TestLimitUtilization(t *testing.T) {
 			if c.set != nil {
 				c.set(b)
 			}
-			all := b.gate.Utilization(&Account{NowMS: b.facts.NowMS, Book: b.book, Equity: b.facts.Equity, Known: true,
+			all := b.gate.Utilization(&Account{NowMS: b.facts.NowMS, Tracker: b.tracker, Equity: b.facts.Equity, Known: true,
 				Markets:    []MarketFacts{{exchange.Futures, b.facts.Market}},
 				Strategies: []StrategyFacts{{Name: "one", State: b.state, Limits: c.strategy, Own: b.facts.Own}}})
 			if len(all) != 1 || !reflect.DeepEqual(all[0], c.want) {
@@ -188,9 +188,9 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 			b.change(func(s *exchange.Symbol) { s.MaxNotional = exchange.AmountOf(10_000_000) })
 			see(b.state, func(o *seen) { o.Leverage = 1 })
 		}, entry(20_001), "leverage: 1000050 USDT, limit 1000000 USDT (no margin bracket of the symbol reaches this size)"},
-		{"too little margin", func(b *table) { reconciletest.Of(b.book).Account.AvailableBalance = exchange.AmountOf(499) }, entry(100),
+		{"too little margin", func(b *table) { reconciletest.Of(b.tracker).Account.AvailableBalance = exchange.AmountOf(499) }, entry(100),
 			"margin: 500 USDT, limit 499 USDT available (reduce the size, raise the leverage, or deposit)"},
-		{"the account was not read", func(b *table) { *reconciletest.Of(b.book).AccountMS = 0 }, entry(100),
+		{"the account was not read", func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, entry(100),
 			"margin: unknown, limit a fetched margin account (the account has not been fetched yet)"},
 		{"leverage was not read", func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100),
 			"leverage: unknown, limit the leverage set on the exchange (it has not been fetched yet)"},

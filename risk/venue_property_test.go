@@ -66,7 +66,7 @@ const (
 	fates
 )
 
-// limboOrder is a placement of which the book does not know the outcome or the current fill.
+// limboOrder is a placement of which the tracker does not know the outcome or the current fill.
 type limboOrder struct {
 	placement *account.Placement
 	order     exchange.NewOrder
@@ -74,13 +74,13 @@ type limboOrder struct {
 	id        int64 // its id if arrived
 }
 
-// scene holds what the book knows, and what is needed to build the worlds that are consistent with it.
+// scene holds what the tracker knows, and what is needed to build the worlds that are consistent with it.
 type scene struct {
 	gate    *Gate
-	book    *reconcile.Book
+	tracker *reconcile.Tracker
 	fee     exchange.Rate
 	opened  []exchange.Request // sent to the exchange before the fetch, in order, all accepted
-	resting []limboOrder       // botd's, seen in the book at the best price: may have filled since
+	resting []limboOrder       // botd's, seen in the order book at the best price: may have filled since
 	sent    []limboOrder       // sent after the fetch
 	count   int
 	symbols []*exchange.Symbol
@@ -121,7 +121,7 @@ func (s *scene) newWorld() *world {
 func newScene(symbols []*exchange.Symbol, limits Limits) *scene {
 	s := &scene{
 		gate: NewGate(limits), symbols: symbols, fee: 100_000, wallet: sim.DefaultAccount(me), prices: map[exchange.SymbolKey]exchange.Price{},
-		book: reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}),
+		tracker: reconcile.NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}),
 	}
 	for _, symbol := range s.symbols {
 		s.prices[symbol.Key()] = startPrice(symbol)
@@ -129,7 +129,7 @@ func newScene(symbols []*exchange.Symbol, limits Limits) *scene {
 	return s
 }
 
-// drawScene opens positions and orders on an exchange, fetches them into a book, and then sends some
+// drawScene opens positions and orders on an exchange, fetches them into a tracker, and then sends some
 // placements.
 func drawScene(r *rapid.T) *scene {
 	percent := exchange.RateOne / 100
@@ -194,15 +194,15 @@ func (s *scene) openWorld(r *rapid.T, x *world) {
 	}
 }
 
-// journal records a placement in the book as sent.
+// journal records a placement in the tracker as sent.
 func (s *scene) journal(intent reconcile.Intent) *account.Placement {
 	order := intent.Order
-	s.book.Apply(&record.Record{Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID, AtMS: 1, Body: record.Sending{Order: order,
+	s.tracker.Apply(&record.Record{Strategy: "one", Symbol: order.Key(), ClientOrderID: order.ClientOrderID, AtMS: 1, Body: record.Sending{Order: order,
 		Purpose: intent.Purpose, Key: intent.Key}})
-	return s.book.Placement(order.ClientOrderID)
+	return s.tracker.Placement(order.ClientOrderID)
 }
 
-// fetch takes a snapshot of the exchange into the book.
+// fetch takes a snapshot of the exchange into the tracker.
 func (s *scene) fetch(x *world) {
 	do := func(request exchange.Request) exchange.Answer {
 		answer, err := x.Do(me, &request)
@@ -212,13 +212,13 @@ func (s *scene) fetch(x *world) {
 		return answer
 	}
 	for _, symbol := range s.symbols {
-		state := s.book.Track(symbol.Key())
+		state := s.tracker.Track(symbol.Key())
 		see(state, func(o *seen) {
 			o.Rules, o.Last, o.Mark, o.LastMS = symbol, s.prices[symbol.Key()], s.prices[symbol.Key()], x.NowMS()
 		})
 	}
 	for _, setting := range do(exchange.Request{Operation: exchange.FuturesLeverages}).Leverages.Items() {
-		see(s.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}), func(o *seen) { o.Leverage = setting.Leverage })
+		see(s.tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}), func(o *seen) { o.Leverage = setting.Leverage })
 	}
 	account := do(exchange.Request{Operation: exchange.FuturesAccount}).Account
 	snapshot := &reconcile.Snapshot{BeganMS: x.NowMS(), EndedMS: x.NowMS(), Account: &account,
@@ -228,24 +228,24 @@ func (s *scene) fetch(x *world) {
 		Balances:      do(exchange.Request{Operation: exchange.SpotWallet}).Balances,
 		History:       do(exchange.Request{Operation: exchange.SpotOrderHistory}).Orders}
 	for _, state := range x.AllOrders() {
-		if p := s.book.Placement(state.ClientOrderID); p != nil && state.Account == me {
-			s.book.Apply(&record.Record{ClientOrderID: state.ClientOrderID, Body: record.Acknowledged{OrderID: state.ID}})
+		if p := s.tracker.Placement(state.ClientOrderID); p != nil && state.Account == me {
+			s.tracker.Apply(&record.Record{ClientOrderID: state.ClientOrderID, Body: record.Acknowledged{OrderID: state.ID}})
 			if state.Market == exchange.Futures && state.Status.Final() {
 				snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: state.ID, Order: state.Order, Known: true})
 			}
 		}
 	}
-	s.book.Observe(snapshot)
-	for p := range s.book.Live() {
+	s.tracker.Observe(snapshot)
+	for p := range s.tracker.Live() {
 		if p.Order().Type == exchange.Limit && p.Order().Price == s.bestFor(p.Order()) {
 			s.resting = append(s.resting, limboOrder{placement: p, order: p.Order(), arrived: true, id: p.OrderID()})
 		}
 	}
 }
 
-// bestFor returns the price at which a resting order is first in the book.
+// bestFor returns the price at which a resting order is first in the order book.
 func (s *scene) bestFor(order exchange.NewOrder) exchange.Price {
-	state := s.book.Track(order.Key())
+	state := s.tracker.Track(order.Key())
 	return state.Last() - state.Rules().PriceTick*exchange.Price(order.Side.Sign())
 }
 
@@ -263,9 +263,9 @@ func (s *scene) send(r *rapid.T, intent reconcile.Intent) {
 	switch rapid.IntRange(0, 2).Draw(r, "answer") {
 	case 0: // acknowledged: it is on the exchange in every world
 		entry.arrived = true
-		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Acknowledged{OrderID: 1_000_000 + int64(s.count)}})
+		s.tracker.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Acknowledged{OrderID: 1_000_000 + int64(s.count)}})
 	case 1:
-		s.book.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Unknown{}})
+		s.tracker.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Unknown{}})
 	}
 	s.sent = append(s.sent, entry)
 }
@@ -338,7 +338,7 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		counts["repeats refused"]++
 		return
 	}
-	if state := s.book.Track(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) &&
+	if state := s.tracker.Track(intent.Order.Key()); intent.Order.Reduces() && slices.Contains(closed, refusal.Code) &&
 		state.TrustedPosition() != state.Position() {
 		return // the fills bound it while the list shows less: if the position is closed, the attempt costs nothing
 	}
@@ -369,7 +369,7 @@ func (s *scene) quoted(intent *reconcile.Intent) bool {
 // order of the whole position would remove (rule 6). Waiting for the opening would let them keep botd in its
 // position, so the exit is sent nevertheless.
 func (s *scene) outgrown(intent *reconcile.Intent) bool {
-	state := s.book.Track(intent.Order.Key())
+	state := s.tracker.Track(intent.Order.Key())
 	foreign := slices.ContainsFunc(state.Foreign(), func(o exchange.Order) bool { return o.Reduces() && !o.ClosePosition })
 	own := slices.ContainsFunc(s.opened, func(r exchange.Request) bool {
 		return r.Order.Key() == intent.Order.Key() && r.Order.ReduceOnly && !r.Order.ClosePosition
@@ -394,7 +394,7 @@ func (s *scene) reducingUnknown(intent *reconcile.Intent) bool {
 }
 
 func (s *scene) facts(intent *reconcile.Intent) *Facts {
-	return &Facts{NowMS: 1_700_000_000_000, Book: s.book, State: s.book.Track(intent.Order.Key()), TakerFee: s.fee}
+	return &Facts{NowMS: 1_700_000_000_000, Tracker: s.tracker, State: s.tracker.Track(intent.Order.Key()), TakerFee: s.fee}
 }
 
 func (s *scene) drawSymbol(r *rapid.T) *exchange.Symbol {
@@ -423,7 +423,7 @@ func rarely(r *rapid.T, label string) int64 {
 // drawIntentOn draws an intent, usually close to a sendable one.
 func (s *scene) drawIntentOn(r *rapid.T, symbol *exchange.Symbol, x *world) reconcile.Intent {
 	last := s.prices[symbol.Key()]
-	position := s.book.Track(symbol.Key()).Position()
+	position := s.tracker.Track(symbol.Key()).Position()
 	if x != nil && symbol.Market == exchange.Futures {
 		p, _ := x.Position(me, symbol.Name)
 		position = p.Signed()

@@ -171,7 +171,7 @@ func launchOn(t *testing.T, symbols []*exchange.Symbol, budget float64, over lin
 		wired, _ := client.Symbols().Symbol(symbol.Key())
 		config.Strategies = append(config.Strategies, engine.StrategyConfig{Name: symbol.Base, Symbol: wired, Interval: exchange.Minute1, Strategy: what})
 	}
-	machine, err := engine.New(config, reconcile.NewBook(config.Settle))
+	machine, err := engine.New(config, reconcile.NewTracker(config.Settle))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func newAccount(strategies int, used func() time.Duration) (*account, error) {
 	if err := venue.AddAccount(sim.AccountConfig{Name: "one", FuturesUSDT: exchange.AmountOf(10_000_000), Leverage: 1}); err != nil {
 		return nil, err
 	}
-	machine, err := engine.New(config, reconcile.NewBookWithoutLedger(config.Settle))
+	machine, err := engine.New(config, reconcile.NewTrackerWithoutLedger(config.Settle))
 	return &account{venue: venue, machine: machine, used: used, from: used()}, err
 }
 

@@ -45,9 +45,9 @@ func Waits(config *configs.Config, c *configs.StrategyConfig) bool {
 // SymbolOf returns the rules of a symbol as the venue reports them.
 type SymbolOf func(exchange.SymbolKey) (*exchange.Symbol, bool)
 
-func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (engine.Config, error) {
+func Account(config *configs.Config, tracker *reconcile.Tracker, symbolOf SymbolOf) (engine.Config, error) {
 	account := engine.Config{
-		Instance: config.Instance, Epoch: max(book.Epoch()+1, time.Now().Unix()), Random: random(), Lane: random(), Limits: config.Limits,
+		Instance: config.Instance, Epoch: max(tracker.Epoch()+1, time.Now().Unix()), Random: random(), Lane: random(), Limits: config.Limits,
 		Settle: Settle(config), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
 		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: polling.CloseLagMS, TimeToLiveMS: timeToLiveMS,
 		TakerFee: spotTakerFee, Ledger: true,
@@ -56,7 +56,7 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 		c := &config.Strategies[i]
 		symbol, found := symbolOf(exchange.SymbolKey{Market: c.Market, Name: c.Symbol})
 		key := exchange.SymbolKey{Market: c.Market, Name: c.Symbol}
-		if !found && book.Strategy(c.Name).Symbol() == key { // it was traded before: the venue has removed it, and only this strategy fails
+		if !found && tracker.Strategy(c.Name).Symbol() == key { // it was traded before: the venue has removed it, and only this strategy fails
 			account.Missing = append(account.Missing, engine.MissingStrategy{Name: c.Name, Symbol: key})
 			continue
 		}
@@ -68,10 +68,10 @@ func Account(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (e
 		if err != nil {
 			return account, err
 		}
-		made.Paused = Waits(config, c) && book.Epoch() > 0 // at the first start of an account, the user has just reviewed the strategies
+		made.Paused = Waits(config, c) && tracker.Epoch() > 0 // at the first start of an account, the user has just reviewed the strategies
 		account.Strategies = append(account.Strategies, made)
 	}
-	account.Strategies = append(account.Strategies, removed(config, book, symbolOf)...)
+	account.Strategies = append(account.Strategies, removed(config, tracker, symbolOf)...)
 	return account, nil
 }
 
@@ -83,7 +83,7 @@ func random() string {
 }
 
 // removed returns the strategies that have a position but are no longer configured (on_remove), from the journal.
-func removed(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (all []engine.StrategyConfig) {
+func removed(config *configs.Config, tracker *reconcile.Tracker, symbolOf SymbolOf) (all []engine.StrategyConfig) {
 	named := func(name string) bool {
 		return slices.ContainsFunc(config.Strategies, func(c configs.StrategyConfig) bool { return c.Name == name })
 	}
@@ -92,7 +92,7 @@ func removed(config *configs.Config, book *reconcile.Book, symbolOf SymbolOf) (a
 			return c.Market == key.Market && c.Symbol == key.Name
 		})
 	}
-	for _, orphan := range book.Orphans(traded) {
+	for _, orphan := range tracker.Orphans(traded) {
 		symbol, found := symbolOf(orphan.Symbol)
 		if !found {
 			continue // the venue no longer has the symbol, so no request about it can succeed

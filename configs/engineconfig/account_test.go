@@ -46,11 +46,11 @@ func TestAStrategyOfRealMoneyArrivesPaused(t *testing.T) {
 			t.Fatalf("%s: %s", c.name, problems.String())
 		}
 		config := &configs.Config{Mode: c.mode, Instance: "main", Strategies: []configs.StrategyConfig{*given}}
-		book := reconcile.NewBook(placement.Settle{})
+		tracker := reconcile.NewTracker(placement.Settle{})
 		if c.epoch > 0 {
-			book.Apply(&record.Record{AtMS: 1, Body: record.Boot{Epoch: c.epoch}})
+			tracker.Apply(&record.Record{AtMS: 1, Body: record.Boot{Epoch: c.epoch}})
 		}
-		account, err := engineconfig.Account(config, book, func(key exchange.SymbolKey) (*exchange.Symbol, bool) {
+		account, err := engineconfig.Account(config, tracker, func(key exchange.SymbolKey) (*exchange.Symbol, bool) {
 			return exchange.FindSymbol(sim.DefaultSymbols(), key.Market, key.Name)
 		})
 		if err != nil {

@@ -57,26 +57,26 @@ func listed(without ...string) engineconfig.SymbolOf {
 
 const one = "name: one\nstrategy: buy_and_hold\nmarket: futures\nsymbol: BTC-USDT\ninterval: 1h\nleverage: 3\nsize: {quantity: 0.01}\n"
 
-// bought is a book in which a strategy has a position in a symbol.
-func bought(owner, symbol string) *reconcile.Book {
-	book := reconcile.NewBook(placement.Settle{})
+// bought is a tracker in which a strategy has a position in a symbol.
+func bought(owner, symbol string) *reconcile.Tracker {
+	tracker := reconcile.NewTracker(placement.Settle{})
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: symbol}
 	order := exchange.NewOrder{ClientOrderID: "a", Market: key.Market, Symbol: symbol, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
 	for _, r := range []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 7}}, {AtMS: 2, Strategy: owner, Symbol: key, Body: record.Assigned{}},
 		{AtMS: 3, Strategy: owner, Symbol: key, ClientOrderID: "a", Body: record.Sending{Purpose: placement.Entry, Order: order}},
 		{AtMS: 4, Strategy: owner, Symbol: key, ClientOrderID: "a", Body: record.Ended{OrderID: 1, State: placement.Filled, Filled: 10}}} {
-		book.Apply(&r)
+		tracker.Apply(&r)
 	}
-	return book
+	return tracker
 }
 
 // TestWhatTheEngineIsGiven expects the pace of docs/exactly-once.md, the fee of docs/exchange.md, and the settings of the files.
 func TestWhatTheEngineIsGiven(t *testing.T) {
 	t.Parallel()
 	config := load(t, "risk: {max_open_orders: 4}\nforeign: ignore\n", one+"schedule: \"*/5 * * * *\"\n")
-	book := reconcile.NewBook(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Settle{})
 	before := time.Now().Unix()
-	a, err := engineconfig.Account(config, book, listed())
+	a, err := engineconfig.Account(config, tracker, listed())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,16 +96,16 @@ func TestWhatTheEngineIsGiven(t *testing.T) {
 		s.Size.Quantity == 0 || s.Paused || s.Removed || s.Schedule == nil {
 		t.Errorf("want the strategy of the file, have %+v", s)
 	}
-	again, err := engineconfig.Account(config, book, listed())
+	again, err := engineconfig.Account(config, tracker, listed())
 	if err != nil || again.Random == a.Random || again.Lane == a.Lane {
 		t.Errorf("another start: want other random parts, have %s and %s, %v", a.Random, again.Random, err)
 	}
 	later := time.Now().Unix() + 1_000_000
-	book.Apply(&record.Record{AtMS: 1, Body: record.Boot{Epoch: later}})
-	if a, err = engineconfig.Account(config, book, listed()); err != nil || a.Epoch != later+1 {
+	tracker.Apply(&record.Record{AtMS: 1, Body: record.Boot{Epoch: later}})
+	if a, err = engineconfig.Account(config, tracker, listed()); err != nil || a.Epoch != later+1 {
 		t.Errorf("a clock that went back: want the start after the last one, %d, have %d, %v", later+1, a.Epoch, err)
 	}
-	plain, err := engineconfig.Account(load(t, "", one), book, listed())
+	plain, err := engineconfig.Account(load(t, "", one), tracker, listed())
 	if err != nil || plain.Strategies[0].Schedule != nil {
 		t.Errorf("each candle: want no schedule, have %v, %v", plain.Strategies, err)
 	}
@@ -120,8 +120,8 @@ func TestASymbolThatTheVenueDoesNotHave(t *testing.T) {
 		len(a.Strategies) != 1 || a.Strategies[0].Name != "two" {
 		t.Errorf("traded before: want it missing alone, have %+v, %+v, %v", a.Missing, a.Strategies, err)
 	}
-	for name, book := range map[string]*reconcile.Book{"new": reconcile.NewBook(placement.Settle{}), "traded another": bought("one", "SOL-USDT")} {
-		_, err := engineconfig.Account(config, book, listed("BTC-USDT"))
+	for name, tracker := range map[string]*reconcile.Tracker{"new": reconcile.NewTracker(placement.Settle{}), "traded another": bought("one", "SOL-USDT")} {
+		_, err := engineconfig.Account(config, tracker, listed("BTC-USDT"))
 		if failure.CodeOf(err) != failure.Config || !strings.Contains(err.Error(), "0.yaml:1: the exchange has no futures symbol BTC-USDT") {
 			t.Errorf("%s: want the start refused with the file, have %v", name, err)
 		}
@@ -135,7 +135,7 @@ func TestAPositionOfARemovedStrategyIsManaged(t *testing.T) {
 	config := load(t, "", one)
 	for _, c := range []struct {
 		name     string
-		book     *reconcile.Book
+		tracker  *reconcile.Tracker
 		unlisted string
 		want     string // name, symbol and whether it is absent of what is added
 	}{
@@ -145,7 +145,7 @@ func TestAPositionOfARemovedStrategyIsManaged(t *testing.T) {
 		{"its symbol is another's", bought("old", "BTC-USDT"), "", ""},
 		{"a symbol that is no more", bought("old", "SOL-USDT"), "SOL-USDT", ""},
 	} {
-		a, err := engineconfig.Account(config, c.book, listed(c.unlisted))
+		a, err := engineconfig.Account(config, c.tracker, listed(c.unlisted))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,8 @@ func TestAFileThatCannotBeConvertedIsNamed(t *testing.T) {
 		"0.yaml: params: ") || s.Strategy != nil {
 		t.Errorf("wrong parameters: want the file and what is wrong, have %v", err)
 	}
-	if _, err := engineconfig.Account(&configs.Config{Mode: configs.Demo, Strategies: []configs.StrategyConfig{wrong}}, reconcile.NewBook(placement.Settle{}),
+	if _, err := engineconfig.Account(&configs.Config{Mode: configs.Demo, Strategies: []configs.StrategyConfig{wrong}},
+		reconcile.NewTracker(placement.Settle{}),
 		listed()); failure.CodeOf(err) != failure.Config {
 		t.Errorf("wrong parameters of one strategy: want the start refused, have %v", err)
 	}

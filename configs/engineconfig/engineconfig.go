@@ -52,7 +52,7 @@ func Live(c *configs.StrategyConfig, symbol *exchange.Symbol, symbolOf SymbolOf)
 	return made, nil
 }
 
-// Settle converts the configured bounds W, D and L of the traded markets to the book's form.
+// Settle converts the configured bounds W, D and L of the traded markets to the tracker's form.
 func Settle(config *configs.Config) placement.Settle {
 	windowMS, visibilityMS, stalenessMS := config.SettleBounds()
 	return placement.Settle{WindowMS: windowMS, VisibilityMS: visibilityMS, StalenessMS: stalenessMS}

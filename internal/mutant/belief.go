@@ -61,7 +61,7 @@ var belief = []Row{
 		}},
 	{"confirmed_forgotten", "a sale confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedSaleIsRecognizedAfterConfirmation", []Edit{
-			{"reconcile.refusalChecks.confirmRefused", "s.book.noteConfirmed(r)", ""},
+			{"reconcile.refusalChecks.confirmRefused", "s.tracker.noteConfirmed(r)", ""},
 		}},
 	{"late_purchase_anothers", "a purchase confirmed as refused before lists could show it counts as foreign if they omit ids", "42",
 		"reconcile TestRefusedPurchaseIsRecognizedAfterConfirmation", []Edit{
@@ -133,7 +133,7 @@ var belief = []Row{
 		}},
 	{"reduction_owed_forgotten", "an overfilled reduction during an opening counts as a position once the opening ends", "41",
 		"reconcile TestReductionOpensNoPositionAfterOpeningEnds", []Edit{
-			{"reconcile.Book.Observe", "s.adoptReduced(symbol, symbol.Opened())", ""},
+			{"reconcile.Tracker.Observe", "s.adoptReduced(symbol, symbol.Opened())", ""},
 		}},
 	{"opened_stays", "an opening booked after its reduction counts as a position that is still open", "41",
 		"reconcile TestReductionOpensNoPositionAfterOpeningEnds", []Edit{
@@ -149,7 +149,7 @@ var belief = []Row{
 		}},
 	{"margin_undeclared", "lists that the account's margin contradicts are no declared state", "41",
 		"reconcile TestLastingMarginOfRefusedOpeningIsContradicted", []Edit{
-			{"reconcile.positionComparison.contradict", "s.book.marginContradicts(symbol, s.book.Settle().StalenessMS)", "false"},
+			{"reconcile.positionComparison.contradict", "s.tracker.marginContradicts(symbol, s.tracker.Settle().StalenessMS)", "false"},
 		}},
 	{"unanswered_waits", "on spot an unanswered stop delays the next until the client times out, though the wallet covers one only", "protection",
 		"reconcile TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne", []Edit{
@@ -161,7 +161,7 @@ var belief = []Row{
 		}},
 	{"refused_row_anothers", "a row without an id that equals a purchase which the exchange refused and executed is another's purchase", "42",
 		"reconcile TestRowWithoutIDIsMatchedToEqualRefusedPurchase", []Edit{
-			{"reconcile.unlistedOrders.unclaimedPurchases", "s.book.repeatsRefused(o)", "false"},
+			{"reconcile.unlistedOrders.unclaimedPurchases", "s.tracker.repeatsRefused(o)", "false"},
 		}},
 	{"step_outgrows", "a position smaller than a quantity step that has grown is not closed where its stop was passed", "45",
 		"reconcile TestPositionBelowAGrownStepIsClosed", []Edit{
@@ -197,7 +197,7 @@ var belief = []Row{
 		}},
 	{"unfrozen_takes_off", "a stop for which the wallet freezes nothing cancels another open stop", "protection",
 		"reconcile TestUnansweredStopCancelsNoLiveStop", []Edit{
-			{"reconcile.spotStops.shrinkStops", "slices.ContainsFunc(d.stops, d.book.Unlisted)", "false"},
+			{"reconcile.spotStops.shrinkStops", "slices.ContainsFunc(d.stops, d.tracker.Unlisted)", "false"},
 		}},
 	{"own_next_to_peer", "while botd stands down, its own purchase that no list shows does not count as held", "15",
 		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
@@ -205,7 +205,7 @@ var belief = []Row{
 		}},
 	{"sold_held_twice", "an unlisted sale is deducted again from the coins left in the wallet", "40",
 		"reconcile TestStopOfRemainderNeedsNoList", []Edit{
-			{"reconcile.spotStops.stoppable", "d.book.hasEnded(p) && p.Remaining() <= sold", "false"},
+			{"reconcile.spotStops.stoppable", "d.tracker.hasEnded(p) && p.Remaining() <= sold", "false"},
 		}},
 	{"outlived_waits", "the foreign rest of a position, once listed together with botd's part, waits for L", "41",
 		"reconcile TestListedRemainderIsProtectedAtOnce", []Edit{
@@ -249,11 +249,11 @@ var belief = []Row{
 		}},
 	{"canceled_by_another", "while botd stands down, a stop canceled by others is placed again at once", "34",
 		"reconcile TestForeignCanceledStopHasGracePeriod", []Edit{
-			{"reconcile.Book.noteTaken", "b.StandsDown() && b.CancelMS(p.ClientOrderID()) == 0", "false"},
+			{"reconcile.Tracker.noteTaken", "t.StandsDown() && t.CancelMS(p.ClientOrderID()) == 0", "false"},
 		}},
 	{"own_is_anothers_too", "an order booked as botd's own by the exchange's id counts as foreign once a row shows its id", "42",
 		"reconcile TestOwnBookedFillIsNotAnotherBotds", []Edit{
-			{"reconcile.evidence.isPeerOrder", "e.book.claimed(o)", "false"},
+			{"reconcile.evidence.isPeerOrder", "e.tracker.claimed(o)", "false"},
 		}},
 	{"peer_sold_own", "one wallet cancels a stop after another botd bought and sold again", "40",
 		"reconcile TestAnotherBotdsSalesAreNotRepeated", []Edit{
@@ -273,7 +273,7 @@ var belief = []Row{
 		}},
 	{"unlisted_follows", "a round sends an opening though no list has shown the ones before it", "34",
 		"runtime/engine TestRestOfLadderWaitsForListWithSentOrders", []Edit{
-			{"runtime/engine.dispatcher.largest", "d.book.NeverListed(key) == 0", "true"},
+			{"runtime/engine.dispatcher.largest", "d.tracker.NeverListed(key) == 0", "true"},
 		}},
 	{"rules_of_the_start", "a strategy decides by the symbol's rules of the start", "45",
 		"runtime/engine TestStrategySeesTheCurrentRules", []Edit{
@@ -305,7 +305,7 @@ var belief = []Row{
 		}},
 	{"inherited_opens", "after a start botd opens next to such a stop without confirmation by a person", "3",
 		"reconcile TestStartKeepsStopOfRefusedPurchase", []Edit{
-			{"reconcile.unlistedOrders.noteInheritedStops", "explained == 0 && s.book.inheritedStops(symbol) > 0", "false"},
+			{"reconcile.unlistedOrders.noteInheritedStops", "explained == 0 && s.tracker.inheritedStops(symbol) > 0", "false"},
 		}},
 	{"history_unheard", "a stop that the history shows as open counts as ended because an older list and wallet omit it", "40",
 		"reconcile TestAStopWhoseEndTheHistoryDoesNotShowStandsForL", []Edit{
@@ -313,23 +313,23 @@ var belief = []Row{
 		}},
 	{"frozen_again", "a stop for which a later wallet freezes the asset counts as ended, and a second one is placed", "40",
 		"reconcile TestAWalletThatFreezesAgainEndsTheInferredEndOfAStop", []Edit{
-			{"reconcile.unlistedOrders.noteFrozenAgain", "s.book.dropInferredEnd(p.ClientOrderID())", ""},
+			{"reconcile.unlistedOrders.noteFrozenAgain", "s.tracker.dropInferredEnd(p.ClientOrderID())", ""},
 		}},
 	{"unread_wallet", "an unreadable wallet cancels a stop for an exit that sold nothing", "40",
 		"reconcile TestAnUnreadWalletRemovesNoStop", []Edit{
-			{"reconcile.spotStops.shrinkStops", "p.State() == placement.Uncertain && !d.book.walletRead && d.book.delivery(p).unfrozen", "false"},
+			{"reconcile.spotStops.shrinkStops", "p.State() == placement.Uncertain && !d.tracker.walletRead && d.tracker.delivery(p).unfrozen", "false"},
 		}},
 	{"inherited_by_old_wallet", "a wallet from before a sale shows, after a start, that stops protect more than the fills explain", "40",
 		"reconcile TestWalletOfBeforeASaleShowsNothingBeyondTheFills", []Edit{
-			{"reconcile.unlistedOrders.holdInheritedStops", "!s.book.readAfter(symbol.FilledMS() + s.book.Settle().StalenessMS)", "false"},
+			{"reconcile.unlistedOrders.holdInheritedStops", "!s.tracker.readAfter(symbol.FilledMS() + s.tracker.Settle().StalenessMS)", "false"},
 		}},
 	{"inherited_halved", "half a wallet cancels such a stop", "40",
 		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{
-			{"reconcile.unlistedOrders.infer", "s.book.freezesLess(symbol)", "false"},
+			{"reconcile.unlistedOrders.infer", "s.tracker.freezesLess(symbol)", "false"},
 		}},
 	{"lost_is_others", "after a start a row without an id, of the amount of a purchase of unknown outcome, is a person's, and has no stop", "42",
 		"reconcile TestRowWithoutIDOfTheLostAmountIsNotOthers", []Edit{
-			{"reconcile.unlistedOrders.unclaimedPurchases", "!s.book.unclaimedRows().lost(o)", "true"},
+			{"reconcile.unlistedOrders.unclaimedPurchases", "!s.tracker.unclaimedRows().lost(o)", "true"},
 		}},
 	{"young_stands_down", "while botd stands down, a wallet that may be older than the last fill prevents a stop", "40",
 		"reconcile TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown", []Edit{
@@ -345,15 +345,15 @@ var belief = []Row{
 		}},
 	{"passed_exit_rests", "an exit on spot that rests, and that the plan no longer desires, keeps the asset from its stop", "protection",
 		"reconcile TestSpotTargetIntents", []Edit{
-			{"reconcile.Book.Derive", "d.positionExit().cancelPassedExits(d.targetOrders)", ""},
+			{"reconcile.Tracker.Derive", "d.positionExit().cancelPassedExits(d.targetOrders)", ""},
 		}},
 	{"quarantine_unread", "in a quarantine on spot nothing is protected while the open orders cannot be read", "44",
 		"runtime/engine TestUnreadableSpotMarketBlocksExits", []Edit{
-			{"runtime/engine.dispatcher.actUnread", "!d.book.WalletConclusive(leg.symbol)", "true"},
+			{"runtime/engine.dispatcher.actUnread", "!d.tracker.WalletConclusive(leg.symbol)", "true"},
 		}},
 	{"equal_ignored", "an opening is placed next to an order without an id that equals one of botd's", "34",
 		"runtime/engine TestEqualOrderWithoutIDBlocksOpenings", []Edit{
-			{"reconcile.Book.ForeignOpening", "symbol.Repeats(o)", "false"},
+			{"reconcile.Tracker.ForeignOpening", "symbol.Repeats(o)", "false"},
 		}},
 	{"accepted_sale_refused", "an accepted sale that the wallet shows counts as a refused one", "41",
 		"reconcile TestSaleOfAcceptedExitIsNotThatOfRefusedStop", []Edit{
@@ -377,7 +377,7 @@ var belief = []Row{
 		}},
 	{"form_ignored", "an opening is placed next to a stop of botd's form that is listed without an id", "42",
 		"runtime/engine TestStopOfBotdsFormWithoutIDBlocksOpenings", []Edit{
-			{"reconcile.Book.ForeignOpening", "b.Resembles(symbol, o)", "false"},
+			{"reconcile.Tracker.ForeignOpening", "t.Resembles(symbol, o)", "false"},
 		}},
 	{"elsewhere_confirms", "an open list that omits an older order of another symbol confirms a refusal", "3",
 		"reconcile TestAListThatOmitsAnOlderOrderConfirmsNoRefusal", []Edit{
@@ -393,7 +393,7 @@ var belief = []Row{
 		}},
 	{"wrong_wallet_bounds", "in a quarantine a wallet that freezes less than the open orders prevents a stop", "40",
 		"reconcile TestAWalletThatFreezesLessThanStandsBoundsNoStop", []Edit{
-			{"reconcile.spotPosition.walletBounds", "!s.book.walletWrong(s.symbol)", "true"},
+			{"reconcile.spotPosition.walletBounds", "!s.tracker.walletWrong(s.symbol)", "true"},
 		}},
 	{"latch_hides", "a latch creates a symbol without a name, and the last symbol is not observed in that round", "snapshot",
 		"reconcile TestAnAdoptionThatLatchesHidesNoSymbol", []Edit{
@@ -405,7 +405,7 @@ var belief = []Row{
 		}},
 	{"standing_stop_forgotten", "while botd stands down, a repeated stop does not back off after a refusal", "40",
 		"runtime/engine TestStopThatStandsDownBacksOff", []Edit{
-			{"runtime/engine.backoffs.doubtsEnd", "b.book.StandsDown()", "false"},
+			{"runtime/engine.backoffs.doubtsEnd", "b.tracker.StandsDown()", "false"},
 		}},
 	{"share_unestimated", "strategies that trade between two reads of the wallet share its change by traded value alone", "results",
 		"runtime/engine TestEachStrategyGetsItsOwnResult", []Edit{
@@ -463,7 +463,7 @@ var belief = []Row{
 		}},
 	{"day_from_nothing", "a strategy's day begins before its results, with an equity of zero", "limits",
 		"runtime/engine TestStrategyDayBeginsWithItsResults", []Edit{
-			{"runtime/engine.limits.watchLimits", "l.book.Watch(leg.config.Name).Known()", "true"},
+			{"runtime/engine.limits.watchLimits", "l.tracker.Watch(leg.config.Name).Known()", "true"},
 		}},
 	{"worthless_unpriced", "a position on spot without a price counts as a loss", "limits",
 		"runtime/engine TestEquityLimitsWaitForPrices", []Edit{
@@ -495,6 +495,6 @@ var belief = []Row{
 		}},
 	{"outlived_trusted", "an outdated list shows the stop of a closed position, which counts as the next position's stop", "13",
 		"reconcile TestProtectionOfEndedPositionIsReadByID", []Edit{
-			{"reconcile.Book.Vanished", "b.outlived(p)", "false"},
+			{"reconcile.Tracker.Vanished", "t.outlived(p)", "false"},
 		}},
 }

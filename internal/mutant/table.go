@@ -33,14 +33,14 @@ var protocol = []Row{
 	{"no_staleness", "reads count as current", "L", "", nil},
 	{"one_snapshot", "one snapshot decides an uncertain placement", "equation", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.uncertainOrders.decideUnknown", "symbol.equal.sinceMS == 0 || symbol.stable != cut", "false"},
-		{"reconcile.uncertainOrders.decideUnknown", "symbol.equal.forMS < max(stableGapMS, s.book.Settle().StalenessMS)", "false"},
+		{"reconcile.uncertainOrders.decideUnknown", "symbol.equal.forMS < max(stableGapMS, s.tracker.Settle().StalenessMS)", "false"},
 	}},
 	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot",
 		"reconcile TestSnapshotDuringPositionChangeDoesNotCount", []Edit{
 			{"reconcile.positionComparison.readPosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
 		}},
 	{"younger_exit_decided", "an exit of unknown outcome is decided with an older one", "equation", "reconcile TestUnansweredExitDoesNotWaitForYoungerExits",
-		[]Edit{{"reconcile.uncertainOrders.decideUnknown", "p.Fence(s.book.Settle()) > symbol.equalFromMS", "false"}}},
+		[]Edit{{"reconcile.uncertainOrders.decideUnknown", "p.Fence(s.tracker.Settle()) > symbol.equalFromMS", "false"}}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
 		"reconcile TestUncertainOrderIsNotDecidedWhileKnownOrdersFill", []Edit{
 			{"reconcile.uncertainOrders.decideUnknown", "s.mayPredateFill(symbol)", "false"},
@@ -65,7 +65,7 @@ var protocol = []Row{
 		{"reconcile.uncertainOrders.closedAlready", "grown := «filled - p.Filled()»", "0"},
 	}},
 	{"lost_at_once", "an acknowledged order that GET does not know counts as lost at once", "12", "", []Edit{
-		{"reconcile.orderRows.observeLost", "s.fetched.BeganMS < p.Fence(s.book.Settle())", "false"},
+		{"reconcile.orderRows.observeLost", "s.fetched.BeganMS < p.Fence(s.tracker.Settle())", "false"},
 	}},
 	{"fills_go_back", "a smaller filled quantity is accepted", "13", "", []Edit{
 		{"reconcile.orderRows.observeOrder", "max(order.Filled, p.Filled())", "order.Filled"},
@@ -76,13 +76,13 @@ var protocol = []Row{
 		{"reconcile.orderRows.observeList", "s.observeDuplicate(order)", ""},
 	}},
 	{"difference_at_once", "a difference counts as foreign without waiting for L", "equation", "", []Edit{
-		{"reconcile.positionComparison.observePosition", "symbol.residualFor.exceeds(s.book.Settle().StalenessMS)", "true"},
+		{"reconcile.positionComparison.observePosition", "symbol.residualFor.exceeds(s.tracker.Settle().StalenessMS)", "true"},
 	}},
 	{"double_at_once", "two positions in one torn list are accepted", "38", "", []Edit{
-		{"reconcile.positionComparison.readPosition", "symbol.doubled.exceeds(s.book.Settle().StalenessMS)", "true"},
+		{"reconcile.positionComparison.readPosition", "symbol.doubled.exceeds(s.tracker.Settle().StalenessMS)", "true"},
 	}},
 	{"everything_adopted", "a foreign position is adopted whatever the policy", "16", "", []Edit{
-		{"reconcile.positionComparison.foreign", "s.book.foreignPolicy == ForeignAdopt", "true"},
+		{"reconcile.positionComparison.foreign", "s.tracker.foreignPolicy == ForeignAdopt", "true"},
 	}},
 
 	// Durable before the first byte, in order, and never an id twice.
@@ -101,7 +101,7 @@ var protocol = []Row{
 	// Uncertainty blocks what opens.
 	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
 		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.unlevered", "true"},
-		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
+		{"runtime/engine.permission.withdrawn", "p.tracker.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
@@ -109,12 +109,12 @@ var protocol = []Row{
 		{"reconcile.derivation.enter", "len(d.targetOrders) > 0", "false"},
 		{"runtime/engine.dispatcher.act", "opens && opened", "false"},
 		{"runtime/engine.dispatcher.extendLadder", "d.dispatch(leg, &intents[i])", "d.dispatch(leg, &intents[i]) && false"},
-		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
+		{"runtime/engine.permission.withdrawn", "p.tracker.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"opens_beside_exit", "an opening or a resting exit is sent together with an exit that replaces a stop", "19", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.Book.Derive", "d.exiting", "false"},
-		{"runtime/engine.permission.withdrawn", "p.book.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
+		{"reconcile.Tracker.Derive", "d.exiting", "false"},
+		{"runtime/engine.permission.withdrawn", "p.tracker.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 	}},
 	{"opens_despite_news", "an opening is not checked again when its record is durable", "class N", "", []Edit{
 		{"runtime/engine.permission.withdrawn", "!w.intent.Purpose.Opens()", "true"},
@@ -123,13 +123,13 @@ var protocol = []Row{
 		{"runtime/engine.sender.recall", "len(s.sent) == 0", "true"},
 	}},
 	{"halted_opens", "a halt blocks nothing", "kill switch", "", []Edit{
-		{"risk.Opening.halted", "o.Book.HaltOn(o.Strategy, o.State.Key()).Level != record.LevelNone", "false"},
+		{"risk.Opening.halted", "o.Tracker.HaltOn(o.Strategy, o.State.Key()).Level != record.LevelNone", "false"},
 	}},
 	{"blind_opens", "openings are sent while reads fail", "23", "", []Edit{
 		{"risk.Opening.blind", "return «o.Blind»", "false"},
 	}},
 	{"broken_opens", "openings are sent while the breaker is tripped", "25", "", []Edit{
-		{"risk.Opening.breaking", "o.Book.Breaking(o.NowMS)", "false"},
+		{"risk.Opening.breaking", "o.Tracker.Breaking(o.NowMS)", "false"},
 	}},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
 		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.unlevered",
@@ -196,7 +196,7 @@ var protocol = []Row{
 		{"runtime/engine.guardPrefix", `id == ""`, "true"},
 	}},
 	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "", []Edit{
-		{"reconcile.peerOrders.noteUnknownEnded", "s.book.prefixed(order.ClientOrderID)", "false"},
+		{"reconcile.peerOrders.noteUnknownEnded", "s.tracker.prefixed(order.ClientOrderID)", "false"},
 	}},
 	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.short)", "t.Known()-t.Fees()"},
@@ -242,14 +242,14 @@ var protocol = []Row{
 		{"runtime/engine.pace.patience", "min(patienceMS, max(promptMS, 2*t.took[of]))", "int64(patienceMS)"},
 	}},
 	{"listed_is_open", "an order whose cancel was requested is open while a list shows it", "28", "", []Edit{
-		{"reconcile.Book.Vanished", `b.CancelMS(p.ClientOrderID()) != 0`, "false"},
+		{"reconcile.Tracker.Vanished", `t.CancelMS(p.ClientOrderID()) != 0`, "false"},
 	}},
 	{"older_stop_taken", "a stop that stands ends the back-off of those that are refused", "3", "", []Edit{
 		{"runtime/engine.backoffs.accepted", "p.SentMS() >= one.lastMS", "true"},
 	}},
 	{"executed_exit_unknown", "an exit that the exchange executed beyond its answer counts as one that rests for the plan", "41",
 		"reconcile TestRefusedExitThatIsLiveCountsAsExit", []Edit{
-			{"reconcile.orderRows.observeDuplicate", "s.book.purposeOf(id)", "placement.Purpose(0)"},
+			{"reconcile.orderRows.observeDuplicate", "s.tracker.purposeOf(id)", "placement.Purpose(0)"},
 		}},
 	{"wallet_unseen", "a purchase that only the wallet shows has no stop", "protection", "", []Edit{
 		{"reconcile.unlistedOrders.infer", "min(own, bought)", "0"},
@@ -265,7 +265,7 @@ var protocol = []Row{
 		}},
 	{"part_sale_first", "a sale that is filled in part is booked before the purchase of unknown fate that it was of", "equation",
 		"reconcile TestPartialSaleIsBookedAfterItsPurchase", []Edit{
-			{"reconcile.orderRows.observeOpen", "s.book.precedesPurchase(p, order.Filled)", "false"},
+			{"reconcile.orderRows.observeOpen", "s.tracker.precedesPurchase(p, order.Filled)", "false"},
 		}},
 	{"reported_everywhere", "an order reported on one symbol explains orders of the same start on another", "35",
 		"reconcile TestLostJournalIsFoundOnLaterSymbol", []Edit{
@@ -386,7 +386,7 @@ var protocol = []Row{
 			{"runtime/engine.accounting.transfer", "t.Asset == ledger.FuturesAsset", "false"},
 		}},
 	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestLiquidationIsAnEventAndHaltsStrategy", []Edit{
-		{"runtime/engine.liquidated", "b.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
+		{"runtime/engine.liquidated", "b.tracker.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},
 	{"refusal_trusted", "a refused order counts as not executed, whatever a list shows", "3",
 		"runtime/engine TestRefusedPurchaseInHistoryWithoutIDsIsNotRepeated", []Edit{
@@ -471,7 +471,7 @@ var protocol = []Row{
 
 // cancelAnswerTrusted treats the answer to a cancel as the end of its order.
 func cancelAnswerTrusted(condition string) Edit {
-	return Edit{"runtime/engine.dispatcher.canceled", "d.requestRoundSoon()", `if o := d.book.Placement(p.clientID); o != nil && ` + condition + ` {
+	return Edit{"runtime/engine.dispatcher.canceled", "d.requestRoundSoon()", `if o := d.tracker.Placement(p.clientID); o != nil && ` + condition + ` {
 		d.record(o.About(record.Ended{State: placement.Canceled, Filled: o.Filled()}))
 	}
 	d.requestRoundSoon()`}

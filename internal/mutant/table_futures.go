@@ -4,7 +4,7 @@ package mutant
 var futures = []Row{
 	{"omitted_stop_rests", "after a start, a stop that the list omits and whose end cannot be read counts as resting", "43",
 		"reconcile TestOmittedStopWithUnreadableEndIsReplaced", []Edit{
-			{"reconcile.Book.EndUnread", "mayHaveEnded(b, p)", "false"},
+			{"reconcile.Tracker.EndUnread", "mayHaveEnded(t, p)", "false"},
 		}},
 	{"omission_forgotten", "a stop that a later list shows still counts as omitted", "43",
 		"reconcile TestOmittedStopWithUnreadableEndIsReplaced", []Edit{
@@ -12,12 +12,12 @@ var futures = []Row{
 		}},
 	{"bridge_relied_on", "a stop that moves is canceled though its bridge may have ended", "43",
 		"reconcile TestNeitherStopNorBridgeIsCanceledWhileTheOtherMayHaveEnded", []Edit{
-			{"reconcile.positionStop.continueMove", "!mayHaveEnded(s.book, s.bridging)", "true"},
+			{"reconcile.positionStop.continueMove", "!mayHaveEnded(s.tracker, s.bridging)", "true"},
 		}},
 	{"ended_stop_relied_on", "a bridge is canceled though its stop may have ended", "43",
 		"reconcile TestNeitherStopNorBridgeIsCanceledWhileTheOtherMayHaveEnded", []Edit{
-			{"reconcile.positionStop.continueMove", "!mayHaveEnded(s.book, s.main)", "true"},
-			{"reconcile.positionStop.converge", "!mayHaveEnded(s.book, s.main)", "true"},
+			{"reconcile.positionStop.continueMove", "!mayHaveEnded(s.tracker, s.main)", "true"},
+			{"reconcile.positionStop.converge", "!mayHaveEnded(s.tracker, s.main)", "true"},
 		}},
 	{"one_list_unprotected", "a position that one of a snapshot's two lists shows has no stop before its entry is booked", "39",
 		"reconcile TestPositionOfTwoDifferingListsIsProtected", []Edit{
@@ -45,7 +45,7 @@ var futures = []Row{
 		}},
 	{"removed_next_to_peer", "a removed strategy ends while an order of another botd may open a position on its symbol", "49",
 		"runtime/engine TestRemovedStrategyIsEnded", []Edit{
-			{"runtime/engine.roster.ended", "r.book.PeerMayOpen(leg.symbol)", "false"},
+			{"runtime/engine.roster.ended", "r.tracker.PeerMayOpen(leg.symbol)", "false"},
 		}},
 	{"former_plan_opens", "a start opens by the former plan while the strategy decides", "45",
 		"runtime/engine TestPlanFromBeforeStartOpensNothingWhileStrategyDecides", []Edit{

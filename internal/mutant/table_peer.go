@@ -20,7 +20,7 @@ var peer = []Row{
 		}},
 	{"forgotten_starts_ignored", "a start forgets orders of starts that an old backup lacks, other than the one for which botd stands down", "53",
 		"reconcile TestStartKnowsOrdersOfEveryForgottenStart", []Edit{
-			{"reconcile.evidence.isPeerOrder", "e.book.OnlyReported(o.Key(), id)", "false"},
+			{"reconcile.evidence.isPeerOrder", "e.tracker.OnlyReported(o.Key(), id)", "false"},
 		}},
 	{"unlisted_stop_forgotten", "another botd's stop that the open list omits counts as ended, though the wallet freezes its coins", "15",
 		"reconcile TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins", []Edit{
@@ -28,7 +28,7 @@ var peer = []Row{
 		}},
 	{"stands_down_unprotected", "while botd stands down, an exit whose answer was lost keeps the stop away", "15",
 		"reconcile TestStopReturnsDespiteLostExitWhileStandingDown", []Edit{
-			{"reconcile.spotStops.leavesUncovered", "d.book.stillInWallet(p, d.symbol, d.symbol.jointFills())", "false"},
+			{"reconcile.spotStops.leavesUncovered", "d.tracker.stillInWallet(p, d.symbol, d.symbol.jointFills())", "false"},
 		}},
 	{"both_stops_stay", "the stops of two botds over the same coins both stay", "15",
 		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
@@ -56,11 +56,11 @@ var peer = []Row{
 		}},
 	{"refused_sold_later", "ten seconds after a refused sale, coins that the wallet shows as sold are sold again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.saleEvidence.saleRefused", "s.book.soldThoughRefused(key)", "0"},
+			{"reconcile.saleEvidence.saleRefused", "s.tracker.soldThoughRefused(key)", "0"},
 		}},
 	{"refused_stopped_later", "ten seconds after a refused sale, coins that the wallet shows as sold get a stop again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
-			{"reconcile.spotStops.withoutRefused", "d.book.soldThoughRefused(d.symbol.Key())", "0"},
+			{"reconcile.spotStops.withoutRefused", "d.tracker.soldThoughRefused(d.symbol.Key())", "0"},
 		}},
 	{"price_hangs", "a price whose ticker hangs stays as it was", "protection",
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
@@ -76,7 +76,7 @@ var peer = []Row{
 		}},
 	{"replacement_moves_once", "a stop is placed once the order in its place is moved again", "34",
 		"reconcile TestOrderInPlaceOfAStopMayMove", []Edit{
-			{"reconcile.peerOrders.noteReplacements", "s.book.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
+			{"reconcile.peerOrders.noteReplacements", "s.tracker.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)", ""},
 		}},
 	{"moment_excluded", "after a start, a foreign sale at the time of the last position change is no witness", "40",
 		"reconcile TestForeignSaleOfTheMomentOfTheLastChangeCounts", []Edit{
@@ -96,7 +96,7 @@ var peer = []Row{
 		}},
 	{"second_buyer_elsewhere", "another botd's order on one symbol hides its purchase on another if lists omit ids", "42",
 		"reconcile TestPurchaseOfBotdsFormIsQuarantinedDespiteLostOrderElsewhere", []Edit{
-			{"reconcile.peerOrders.quarantineSecondBuyer", `s.book.Halted().Unknown != ""`, "s.book.StandsDown()"},
+			{"reconcile.peerOrders.quarantineSecondBuyer", `s.tracker.Halted().Unknown != ""`, "s.tracker.StandsDown()"},
 		}},
 	{"adopted_sale_again", "another botd's sale that was adopted counts again once a list names it", "42",
 		"reconcile TestAdoptedSaleOfAnotherBotdCountsOnce", []Edit{
@@ -137,7 +137,7 @@ var peer = []Row{
 		}},
 	{"beside_an_unnamed_peers_order", "openings are sent next to an order of their size without an id, though lists may omit ids", "42",
 		"reconcile TestOrderOfPlannedSizeBlocksOpenings", []Edit{
-			{"reconcile.Book.ForeignOpening", "b.OfPlan(symbol, o)", "false"},
+			{"reconcile.Tracker.ForeignOpening", "t.OfPlan(symbol, o)", "false"},
 		}},
 	{"beside_planned_prices", "an opening is sent next to two orders without ids that have the sizes and prices of the plan's", "42",
 		"reconcile TestOrderAtPlannedPricesBlocksOpenings", []Edit{
@@ -178,7 +178,7 @@ var peer = []Row{
 		}},
 	{"sold_by_wallet_again", "an exit sells what a peer has sold, by the newest wallet, before the history shows it", "34",
 		"reconcile TestExitLeavesWhatTheWalletFreezesForAnotherBotd", []Edit{
-			{"reconcile.spotPosition.leftByPeer", "s.book.StandsDown() || s.book.HasUnnamedPeer()", "false"},
+			{"reconcile.spotPosition.leftByPeer", "s.tracker.StandsDown() || s.tracker.HasUnnamedPeer()", "false"},
 		}},
 	{"frozen_sold", "an exit sells what the wallet freezes for another botd's orders", "34",
 		"reconcile TestExitLeavesWhatTheWalletFreezesForAnotherBotd", []Edit{
@@ -194,7 +194,7 @@ var peer = []Row{
 		}},
 	{"persons_order_protects", "a person's order that the open list shows counts as another botd's stop", "15",
 		"reconcile TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsCoins", []Edit{
-			{"reconcile.spotPosition.neverListed", "frozenForOthers() - «s.book.sellsOfOthers(s.symbol)»", "0"},
+			{"reconcile.spotPosition.neverListed", "frozenForOthers() - «s.tracker.sellsOfOthers(s.symbol)»", "0"},
 		}},
 	{"deposit_hides_sale", "a person's deposit hides that the stop of another botd has sold the position, and another stop covers it again", "34",
 		"reconcile TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
@@ -207,7 +207,7 @@ var peer = []Row{
 		}},
 	{"deposit_shrinks", "while standing down, what another botd has sold counts as withdrawn by a person", "34",
 		"reconcile TestExitSellsNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
-			{"reconcile.walletComparison.recordUnattributed", "s.book.StandsDown()", "false"},
+			{"reconcile.walletComparison.recordUnattributed", "s.tracker.StandsDown()", "false"},
 		}},
 	{"withdrawal_is_sale", "while standing down, what a person has withdrawn counts as sold by another botd", "34",
 		"reconcile TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
@@ -223,7 +223,7 @@ var peer = []Row{
 		}},
 	{"refused_stop_ignored", "lists without a position confirm a refused opening while the stop sent after it rests", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
-			{"reconcile.refusalChecks.confirms", "!r.hasStop(s.book.Symbol(r.Symbol))", "true"},
+			{"reconcile.refusalChecks.confirms", "!r.hasStop(s.tracker.Symbol(r.Symbol))", "true"},
 		}},
 	{"refused_stop_canceled", "after a start, the stop of a refused opening that was executed is canceled because no list shows a position", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{
@@ -235,11 +235,11 @@ var peer = []Row{
 		}},
 	{"standing_down_unread", "while botd stands down, a missing stop on spot waits until the open list can be read", "15",
 		"runtime/engine TestStopIsPlacedStandingDownWhileTheOpenListCannotBeRead", []Edit{
-			{"runtime/engine.dispatcher.actUnread", "!d.book.MayProtectUnread(leg.symbol)", "true"},
+			{"runtime/engine.dispatcher.actUnread", "!d.tracker.MayProtectUnread(leg.symbol)", "true"},
 		}},
 	{"unread_both_stop", "while the open list cannot be read, two botds both place the stop that is missing", "15",
 		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{
-			{"reconcile.spotStops.protectFree", "d.book.startedLater()", "false"},
+			{"reconcile.spotStops.protectFree", "d.tracker.startedLater()", "false"},
 		}},
 	{"unread_frozen_ignored", "while the open list cannot be read, botd covers the coins that another botd's stop holds", "15",
 		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{
@@ -259,11 +259,11 @@ var peer = []Row{
 		}},
 	{"margin_not_journalled", "a start does not know the margin in use before a refused opening, and confirms the refusal by an empty list", "39",
 		"reconcile TestStartKnowsMarginBeforeRefusedOpening", []Edit{
-			{"reconcile.Book.WalletBefore", "ReadMS: «b.accountMS»", "0"},
+			{"reconcile.Tracker.WalletBefore", "ReadMS: «t.accountMS»", "0"},
 		}},
 	{"old_margin_compared", "a start compares the margin in use with that of long before", "39",
 		"reconcile TestStartKnowsMarginBeforeRefusedOpening", []Edit{
-			{"reconcile.refusalChecks.holdsMargin", "s.book.bootMS <= s.book.noReadBefore(r.SentMS)", "true"},
+			{"reconcile.refusalChecks.holdsMargin", "s.tracker.bootMS <= s.tracker.noReadBefore(r.SentMS)", "true"},
 		}},
 	{"old_list_confirms_refusal", "a list of positions that needs more margin than the account uses confirms the refusal of an opening", "39",
 		"reconcile TestMarginOfListedPositionsIsNotThatOfARefusedOpening", []Edit{

@@ -38,7 +38,7 @@ var wallet = []Row{
 			{"reconcile.spotStops.deniedRest", "(position.frozenUnlisted()-t.frozen)", "position.frozenUnlisted()"},
 		}},
 	{"old_list_restores", "a list that may be old takes a stop back that has ended", "13", "reconcile TestOldListTakesNoEndedStopBack", []Edit{
-		{"reconcile.orderRows.restoreResting", "one.shownFor.exceeds(s.book.Settle().StalenessMS)", "true"},
+		{"reconcile.orderRows.restoreResting", "one.shownFor.exceeds(s.tracker.Settle().StalenessMS)", "true"},
 	}},
 	{"shown_end_ignored", "a list takes a stop back although the history shows its end", "13", "reconcile TestOldListTakesNoEndedStopBack", []Edit{
 		{"reconcile.orderRows.restoreResting", "!slices.ContainsFunc(s.fetched.History.Items(), ended)", "true"},
@@ -72,7 +72,7 @@ var wallet = []Row{
 		}},
 	{"denied_at_once", "a stop that ended before any list showed it open is followed by another without a wait", "3",
 		"runtime/engine TestDeniedStopCountsAsRefused", []Edit{
-			{"runtime/engine.backoffs.settled", "b.book.Symbol(p.Symbol()).Denied(p)", "false"},
+			{"runtime/engine.backoffs.settled", "b.tracker.Symbol(p.Symbol()).Denied(p)", "false"},
 		}},
 	{"accepted_purchase_ignored", "a purchase that the exchange accepted and nothing shows gets no stop", "8",
 		"reconcile TestAcceptedPurchaseThatNothingShowsGetsAStop", []Edit{
@@ -80,7 +80,7 @@ var wallet = []Row{
 		}},
 	{"unconfirmed_limits", "the refusal of a superfluous stop limits the next one to the wallet", "40",
 		"reconcile TestRefusedUnconfirmedStopLimitsNothing", []Edit{
-			{"reconcile.Book.noteRefusedStop", "p.Key() == UnconfirmedKey", "false"},
+			{"reconcile.Tracker.noteRefusedStop", "p.Key() == UnconfirmedKey", "false"},
 		}},
 	{"resting_stop_sold", "an exit waits for a refused stop whose price is not passed", "41",
 		"reconcile TestExitWaitsForNoRefusedStopWhosePriceIsNotPassed", []Edit{
@@ -132,7 +132,7 @@ var wallet = []Row{
 		}},
 	{"confirmed_at_once", "lists confirm a refusal that began before the exchange has processed the order", "3",
 		"reconcile TestRefusalIsConfirmedByListsOfHalfASecondAfterIt", []Edit{
-			{"reconcile.refusalChecks.confirms", "min(s.book.Settle().StalenessMS, refusedShownMS)", "0"},
+			{"reconcile.refusalChecks.confirms", "min(s.tracker.Settle().StalenessMS, refusedShownMS)", "0"},
 		}},
 	{"symbol_refuses_cancel", "a cancel that the exchange refuses because it does not know the symbol shows that the stop has ended", "44",
 		"runtime/engine TestCancelRefusedForItsSymbolEndsNoStop", []Edit{
@@ -144,7 +144,7 @@ var wallet = []Row{
 		}},
 	{"rest_inherited", "a stop from before the start that covers such a unit quarantines the symbol", "1",
 		"reconcile TestStopsOfBeforeTheStartBeyondTheFills", []Edit{
-			{"reconcile.Book.inheritedStops", "beyond <= symbol.FeeRounding()", "false"},
+			{"reconcile.Tracker.inheritedStops", "beyond <= symbol.FeeRounding()", "false"},
 		}},
 	{"two_are_twice", "two purchases of one wallet count as one purchase that was executed twice", "41",
 		"reconcile TestTwoPurchasesAreNoSecondExecution", []Edit{
@@ -205,7 +205,7 @@ var wallet = []Row{
 		}},
 	{"contradicted_rest_unprotected", "a contradicted position whose stop price is passed has no stop while the wallet shows nothing", "40",
 		"reconcile TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed", []Edit{
-			{"reconcile.spotStops.converge", "d.symbol.tooSmallToTrade(d.book.baseBalance(d.symbol))", "false"},
+			{"reconcile.spotStops.converge", "d.symbol.tooSmallToTrade(d.tracker.baseBalance(d.symbol))", "false"},
 		}},
 	{"remainder_is_entry", "the stop of a purchase that no list shows is measured from the entry of an earlier position's remainder", "protection",
 		"reconcile TestStopOfAnUnlistedPurchaseIgnoresTheEntryOfARemainder", []Edit{
@@ -213,7 +213,7 @@ var wallet = []Row{
 		}},
 	{"earlier_wallet_sold", "a wallet from before a purchase shows that a refused stop has sold", "41",
 		"reconcile TestOldWalletDoesNotShowThatARefusedStopSold", []Edit{
-			{"reconcile.unlistedOrders.noteRefusedSales", "s.book.showsEarlier(symbol)", "false"},
+			{"reconcile.unlistedOrders.noteRefusedSales", "s.tracker.showsEarlier(symbol)", "false"},
 		}},
 	{"concurrent_purchase_hides", "a purchase that was executed twice counts once, because one of another asset was sent in the same round", "41",
 		"reconcile TestPurchaseExecutedTwiceTogetherWithAnotherIsProtected", []Edit{
@@ -245,7 +245,7 @@ var wallet = []Row{
 		}},
 	{"empty_wallet_sold", "a wallet that shows none of the asset shows that an exit of unknown outcome has sold it", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
-			{"reconcile.spotStops.leavesUncovered", "d.saleEvidence().unpaid(&order, p.Remaining(), d.book.delivery(p).before, p.SentMS())", "false"},
+			{"reconcile.spotStops.leavesUncovered", "d.saleEvidence().unpaid(&order, p.Remaining(), d.tracker.delivery(p).before, p.SentMS())", "false"},
 		}},
 	{"sale_without_money", "an exit of unknown outcome has sold nothing while the wallet shows none of the asset, whatever money has come", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
@@ -269,12 +269,12 @@ var wallet = []Row{
 		}},
 	{"old_coins_of_others", "coins in a wallet from before a sale count as manual once nothing is held", "40",
 		"reconcile TestWalletReadBeforeASaleShowsNoForeignCoins", []Edit{
-			{"reconcile.walletComparison.observeWallet", "s.book.showsBeforeSale(symbol)", "false"},
+			{"reconcile.walletComparison.observeWallet", "s.tracker.showsBeforeSale(symbol)", "false"},
 		}},
 	{"peer_stop_forgotten", "after a start, a history cancels the stop of another botd's purchase", "15",
 		"reconcile TestStopOfAnotherBotdsCoinsStaysAfterAStart", []Edit{
 			{"reconcile.jointProtection.mayProtectPeer",
-				"!d.symbol.tooSmallToTrade(min(d.book.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance()))", "false"},
+				"!d.symbol.tooSmallToTrade(min(d.tracker.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance()))", "false"},
 		}},
 	{"refused_sold_unread", "while the open list cannot be read, coins that a refused sale has sold are sold again", "41",
 		"reconcile TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread", []Edit{
@@ -282,7 +282,7 @@ var wallet = []Row{
 		}},
 	{"refused_part_unread", "while a futures symbol cannot be read, a part whose exit the exchange refused is reduced again", "3",
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
-			{"reconcile.positionExit.reduce", "d.book.refusedExit(d.symbol.Key(), !unread)", "false"},
+			{"reconcile.positionExit.reduce", "d.tracker.refusedExit(d.symbol.Key(), !unread)", "false"},
 		}},
 	{"only_own_waits", "a wallet that still freezes a canceled stop's coins prevents the next one, though nobody else has coins", "41",
 		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
@@ -298,7 +298,7 @@ var wallet = []Row{
 		}},
 	{"unexplained_waits", "a position that nothing explains waits for its stop as long as a read may be old", "41",
 		"reconcile TestUnexplainedPositionWaitsTwoSecondsForItsStop", []Edit{
-			{"reconcile.inputs.unexplained", "min(s.book.Settle().StalenessMS, unexplainedWaitMS)", "s.book.Settle().StalenessMS"},
+			{"reconcile.inputs.unexplained", "min(s.tracker.Settle().StalenessMS, unexplainedWaitMS)", "s.tracker.Settle().StalenessMS"},
 		}},
 	{"position_needs_orders", "a position that nothing explains has no stop while the open list cannot be read", "41",
 		"reconcile TestUnexplainedPositionIsProtectedWithoutTheOpenList", []Edit{
@@ -310,19 +310,19 @@ var wallet = []Row{
 		}},
 	{"another_paid_again", "a purchase executed twice counts once because another one has no end, whatever the wallet showed before it was sent", "41",
 		"reconcile TestPurchaseExecutedTwiceNextToAnotherIsProtected", []Edit{
-			{"reconcile.Book.notePriorBalance", "b.paidBefore(p)", "nil"},
+			{"reconcile.Tracker.notePriorBalance", "t.paidBefore(p)", "nil"},
 		}},
 	{"another_paid_unshown", "another purchase without an end costs nothing any more, whatever the wallet showed", "17",
 		"reconcile TestPurchaseExecutedTwiceNextToAnotherIsProtected", []Edit{
-			{"reconcile.Book.paidBefore", "10*b.balanceBeyondFills(on) >= 9*on.mayBuy(q)", "true"},
+			{"reconcile.Tracker.paidBefore", "10*t.balanceBeyondFills(on) >= 9*on.mayBuy(q)", "true"},
 		}},
 	{"old_wallet_bought", "a wallet as before a purchase counts as its result, because what it shows has been sold since", "40",
 		"reconcile TestWalletOfBeforeAPurchaseShowsNoneOfIt", []Edit{
-			{"reconcile.unlistedOrders.unlistedPurchases", "s.book.unspent(symbol, before)", "false"},
+			{"reconcile.unlistedOrders.unlistedPurchases", "s.tracker.unspent(symbol, before)", "false"},
 		}},
 	{"deposit_bought", "a deposit counts as the result of a purchase of unknown outcome whose money is still there", "40",
 		"reconcile TestPurchaseExecutedTwiceIsProtected", []Edit{
-			{"reconcile.unlistedOrders.unlistedPurchases", "s.book.unspent(symbol, before)", "s.book.unchanged(symbol, before)"},
+			{"reconcile.unlistedOrders.unlistedPurchases", "s.tracker.unspent(symbol, before)", "s.tracker.unchanged(symbol, before)"},
 		}},
 	{"again_after_its_end", "a purchase that the exchange executed again has no stop for that once it has ended", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
@@ -334,7 +334,7 @@ var wallet = []Row{
 		}},
 	{"again_undeclared", "a second execution that only the wallet shows is no declared state", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
-			{"reconcile.unlistedOrders.executedAgain", "t.shownFor.exceeds(s.book.Settle().StalenessMS)", "false"},
+			{"reconcile.unlistedOrders.executedAgain", "t.shownFor.exceeds(s.tracker.Settle().StalenessMS)", "false"},
 		}},
 	{"half_list_decides", "a list decides how much of an unknown opening was executed, though the margin in use shows more", "39",
 		"reconcile TestMarginInUseKeepsAnUnknownEntryUndecided", []Edit{
@@ -350,7 +350,7 @@ var wallet = []Row{
 		}},
 	{"read_late_foreign", "a position that a new journal lacks is treated by the policy, because it could not be read at first", "35",
 		"reconcile TestLostJournalIsFoundByPositionThatIsReadLate", []Edit{
-			{"reconcile.peerOrders.guardFirstRead", "s.book.bornEmpty", "false"},
+			{"reconcile.peerOrders.guardFirstRead", "s.tracker.bornEmpty", "false"},
 		}},
 	{"excess_relied_on", "the part of a plan that others' position seemed to cover is opened together with the next slice", "51",
 		"runtime/engine TestPlanThatReliesOnOthersPositionIsDecidedAgain", []Edit{
@@ -394,7 +394,7 @@ var wallet = []Row{
 		}},
 	{"sold_part_foreign", "coins that a wallet from before a partial sale shows count as a person's", "40",
 		"reconcile TestWalletReadBeforeAPartialSaleAttributesNothing", []Edit{
-			{"reconcile.walletComparison.recordUnattributed", "s.book.showsBeforeSale(symbol)", "false"},
+			{"reconcile.walletComparison.recordUnattributed", "s.tracker.showsBeforeSale(symbol)", "false"},
 		}},
 	{"passed_stop_waits", "a stop whose price is passed waits for an exit whose refusal is confirmed", "40",
 		"reconcile TestPassedStopIsReplacedOnceTheRefusalOfItsExitIsConfirmed", []Edit{

@@ -1,7 +1,7 @@
 // Package reconciletest sets what snapshots have shown of a symbol or an account, for the tests of
 // packages that read it.
 //
-// Outside tests only Book.Observe can set them, because the fields are not exported. A
+// Outside tests only Tracker.Observe can set them, because the fields are not exported. A
 // table-driven test of another package needs one symbol in one state, without the reads
 // that lead to it.
 package reconciletest
@@ -48,19 +48,19 @@ type Account struct {
 	WalletMS      *int64
 }
 
-// Of returns what is observed of a book's account, for a test to set.
-func Of(book *reconcile.Book) Account {
+// Of returns what is observed of a tracker's account, for a test to set.
+func Of(tracker *reconcile.Tracker) Account {
 	return Account{
-		Account:       field[exchange.MarginAccount](book, "marginAccount"),
-		AccountMS:     field[int64](book, "accountMS"),
-		OpenPositions: field[[]exchange.Position](book, "openPositions"),
-		Balances:      field[[]exchange.Balance](book, "balances"),
-		WalletMS:      field[int64](book, "walletMS"),
+		Account:       field[exchange.MarginAccount](tracker, "marginAccount"),
+		AccountMS:     field[int64](tracker, "accountMS"),
+		OpenPositions: field[[]exchange.Position](tracker, "openPositions"),
+		Balances:      field[[]exchange.Balance](tracker, "balances"),
+		WalletMS:      field[int64](tracker, "walletMS"),
 	}
 }
 
-func field[T any](book *reconcile.Book, name string) *T {
-	of := reflect.ValueOf(book).Elem().FieldByName(name)
+func field[T any](tracker *reconcile.Tracker, name string) *T {
+	of := reflect.ValueOf(tracker).Elem().FieldByName(name)
 	if !of.IsValid() || of.Type() != reflect.TypeFor[T]() {
 		panic(fmt.Sprintf("reconciletest: the book has no field like %s", name))
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestASymbolShowsWhatATestHasSet(t *testing.T) {
 	t.Parallel()
-	symbol := reconcile.NewBook(placement.Settle{}).Track(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+	symbol := reconcile.NewTracker(placement.Settle{}).Track(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
 	Set(symbol, func(o *Observed) { o.Position, o.Read, o.Foreign = 5, true, []exchange.Order{{ID: 7}} })
 	Set(symbol, func(o *Observed) { o.Position++ })
 	if symbol.Position() != 6 || !symbol.Read() || symbol.Settled() || symbol.ForeignCount() != 1 {
@@ -26,19 +26,19 @@ func TestASymbolShowsWhatATestHasSet(t *testing.T) {
 
 func TestAnAccountShowsWhatATestHasSet(t *testing.T) {
 	t.Parallel()
-	book := reconcile.NewBook(placement.Settle{})
-	set := Of(book)
+	tracker := reconcile.NewTracker(placement.Settle{})
+	set := Of(tracker)
 	set.Account.WalletBalance, *set.AccountMS, *set.WalletMS = exchange.AmountOf(5), 6, 7
 	*set.OpenPositions, *set.Balances = []exchange.Position{{ID: 8}}, []exchange.Balance{{Asset: "BTC"}}
-	if book.Account().WalletBalance != exchange.AmountOf(5) || book.AccountMS() != 6 || book.WalletMS() != 7 {
-		t.Errorf("want what was set, have %+v at %d, the wallet at %d", book.Account(), book.AccountMS(), book.WalletMS())
+	if tracker.Account().WalletBalance != exchange.AmountOf(5) || tracker.AccountMS() != 6 || tracker.WalletMS() != 7 {
+		t.Errorf("want what was set, have %+v at %d, the wallet at %d", tracker.Account(), tracker.AccountMS(), tracker.WalletMS())
 	}
-	if open, balances := slices.Collect(book.OpenPositions()), slices.Collect(book.Balances()); len(open) != 1 || len(balances) != 1 || open[0].ID != 8 {
+	if open, balances := slices.Collect(tracker.OpenPositions()), slices.Collect(tracker.Balances()); len(open) != 1 || len(balances) != 1 || open[0].ID != 8 {
 		t.Errorf("want the lists that were set, have %+v and %+v", open, balances)
 	}
-	book.ForgetAccount()
-	book.ForgetWallet()
-	if book.AccountMS() != 0 || book.WalletMS() != 0 {
-		t.Errorf("want no read remembered, have %d and %d", book.AccountMS(), book.WalletMS())
+	tracker.ForgetAccount()
+	tracker.ForgetWallet()
+	if tracker.AccountMS() != 0 || tracker.WalletMS() != 0 {
+		t.Errorf("want no read remembered, have %d and %d", tracker.AccountMS(), tracker.WalletMS())
 	}
 }

@@ -65,7 +65,7 @@ func (w *world) resolve() bool {
 		return false
 	}
 	for _, key := range w.venue.keys {
-		if d.machine.Book().Symbol(key).Quarantine() == "" {
+		if d.machine.Tracker().Symbol(key).Quarantine() == "" {
 			continue
 		}
 		adopt := w.actions.chance(0.5)

@@ -21,13 +21,13 @@ func TestACheckpointAndTheRecordsAfterItMakeTheStateOfTheWhole(t *testing.T) {
 		w.loop()
 		boot := record.Record{AtMS: w.nowMS, Body: record.Boot{Epoch: 1 << 40, Random: "zzzzz"}}
 		journal := append(w.disk.records[:len(w.disk.records):len(w.disk.records)], boot)
-		whole := reconcile.NewBook(w.settle)
+		whole := reconcile.NewTracker(w.settle)
 		for i := range journal {
 			whole.Apply(&journal[i])
 		}
 		for at := 0; at < len(journal); at += 1 + len(journal)/17 {
 			cuts++
-			before := reconcile.NewBook(w.settle)
+			before := reconcile.NewTracker(w.settle)
 			for i := range journal[:at] {
 				before.Apply(&journal[i])
 			}

@@ -57,17 +57,17 @@ func (d *daemon) boot() {
 			w.foreign = reconcile.ForeignHalt // otherwise a journal without its end is not accepted (botd journal head --accept)
 		}
 	}
-	book := reconcile.NewBook(w.settle)
+	tracker := reconcile.NewTracker(w.settle)
 	if !w.ledger {
-		book = reconcile.NewBookWithoutLedger(w.settle)
+		tracker = reconcile.NewTrackerWithoutLedger(w.settle)
 	}
 	for i := range w.disk.records {
-		replay(book, &w.disk.records[i])
+		replay(tracker, &w.disk.records[i])
 	}
-	epoch, random := max(book.Epoch()+1, w.nowMS/1000), mix(w.seed^mix(uint64(d.life))^uint64(w.process.number)<<32)
+	epoch, random := max(tracker.Epoch()+1, w.nowMS/1000), mix(w.seed^mix(uint64(d.life))^uint64(w.process.number)<<32)
 	if mutant.Built() {
 		if mutant.Is("forgotten_sending") {
-			forgetSending(book)
+			forgetSending(tracker)
 		}
 		if mutant.Is("same_epoch") {
 			epoch, random = 1, mix(0)
@@ -88,8 +88,8 @@ func (d *daemon) boot() {
 	for _, r := range d.roles {
 		config.Strategies = append(config.Strategies, r.config)
 	}
-	config.Strategies = append(config.Strategies, w.orphans(book)...)
-	machine, err := engine.New(config, book)
+	config.Strategies = append(config.Strategies, w.orphans(tracker)...)
+	machine, err := engine.New(config, tracker)
 	if err != nil {
 		w.fail("start", "the engine does not start: %v", err)
 		return

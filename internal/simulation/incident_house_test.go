@@ -166,7 +166,7 @@ var incidentsOfTheHouse = []incident{
 		}
 		s.pass(3_600)
 		want(s, "many were sent", true, s.sent(every) > 500)
-		want(s, "few are kept", true, s.book().LiveCount() < 5)
+		want(s, "few are kept", true, s.tracker().LiveCount() < 5)
 	}, hold(10))},
 	{71, "hummingbot/hummingbot#2534", "the kill switch raised inside itself, orders went on", staging(func(s *stage) {
 		s.pass(10)

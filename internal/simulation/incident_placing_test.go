@@ -51,7 +51,7 @@ var incidentsOfPlacing = []incident{
 	{5, "hummingbot/hummingbot#397", "orders on the exchange the bot reported as missing", staging(func(s *stage) {
 		s.inject(LostAnswer, 1, placing)
 		s.pass(15)
-		live := slices.Collect(s.book().Live())
+		live := slices.Collect(s.tracker().Live())
 		want(s, "orders in the book", 1, len(live))
 		want(s, "its id is the exchange's", s.orders()[0].ID, live[0].OrderID())
 		want(s, "its state", placement.Working, live[0].State())
@@ -62,7 +62,7 @@ var incidentsOfPlacing = []incident{
 		s.restart() // before the answer
 		s.pass(10)
 		want(s, "openings sent", 1, s.sent(opening))
-		want(s, "orders in the book", 1, s.book().LiveCount())
+		want(s, "orders in the book", 1, s.tracker().LiveCount())
 		s.wantSound()
 	}, bids(49_000))},
 	{7, "scrtlabs/catalyst#317", "a read timeout, \"ordering again\", ordered twice", staging(func(s *stage) {
@@ -102,7 +102,7 @@ var incidentsOfPlacing = []incident{
 		s.until("an order", func() bool { return len(s.orders()) == 1 })
 		s.w.venue.hidden[s.orders()[0].ID] = s.w.nowMS + 5_900 // as long as the bounds allow
 		s.pass(5.5)
-		want(s, "still its", 1, s.book().LiveCount())
+		want(s, "still its", 1, s.tracker().LiveCount())
 		s.pass(10)
 		want(s, "openings sent", 1, s.sent(opening))
 		s.wantSound()
@@ -117,8 +117,8 @@ var incidentsOfPlacing = []incident{
 		s.forge = func(*flight) {}
 		s.restart()
 		s.pass(10)
-		want(s, "orders in the book", 1, s.book().LiveCount())
-		want(s, "its id is the exchange's", s.orders()[0].ID, s.book().LiveAt(0).OrderID())
+		want(s, "orders in the book", 1, s.tracker().LiveCount())
+		want(s, "its id is the exchange's", s.orders()[0].ID, s.tracker().LiveAt(0).OrderID())
 		want(s, "openings sent", 1, s.sent(opening))
 	}, bids(49_000))},
 	{13, "nautechsystems/nautilus_trader#4215", "a retry after OrderAccepted: only the venue's own check saved it", staging(func(s *stage) {
@@ -134,7 +134,7 @@ var incidentsOfPlacing = []incident{
 		s.until("an opening", func() bool { return s.sent(opening) == 1 })
 		s.inject(LostAnswer, 1_000, asking(exchange.FuturesOpenPositions)) // no evidence is available
 		s.pass(60)
-		live := slices.Collect(s.book().Live())
+		live := slices.Collect(s.tracker().Live())
 		want(s, "placements not ended", 1, len(live))
 		want(s, "its state", placement.Uncertain, live[0].State())
 		s.wantState("blind")
@@ -220,8 +220,8 @@ var incidentsOfPlacing = []incident{
 		}
 		s.plan = bids(49_000, 48_000) // a change, so that rounds run
 		s.pass(10)
-		want(s, "orders in the book", 1, s.book().LiveCount())
-		want(s, "nothing was concluded", placement.Working, s.book().LiveAt(0).State())
+		want(s, "orders in the book", 1, s.tracker().LiveCount())
+		want(s, "nothing was concluded", placement.Working, s.tracker().LiveAt(0).State())
 		want(s, "openings sent", 1, s.sent(opening))
 	}, bids(49_000))},
 }

@@ -148,7 +148,7 @@ var incidentsOfRestarts = []incident{
 		want(s, "bids on the exchange", 14, len(s.orders()))
 		s.restart()
 		s.pass(5)
-		want(s, "orders in the book", 14, s.book().LiveCount())
+		want(s, "orders in the book", 14, s.tracker().LiveCount())
 		s.pass(15)
 		want(s, "bids on the exchange", 14, len(s.orders()))
 		want(s, "openings sent", 14, s.sent(opening))

@@ -129,7 +129,7 @@ func (w *world) stop() bool {
 // halt acts as a person who halts the account or a strategy, or who cancels one order, which also pauses its strategy.
 func (w *world) halt() bool {
 	d := w.daemon
-	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Book().Halted().Level != record.LevelNone {
+	if !d.up || d.stopping || d.pausedMS > w.nowMS || d.machine.Tracker().Halted().Level != record.LevelNone {
 		return false
 	}
 	level := [...]record.HaltLevel{record.LevelPause, record.LevelCancel, record.LevelFlatten}[w.people.below(3)]
@@ -152,7 +152,7 @@ const byPerson = "a person"
 
 // withdraw cancels one opening order through botd, as a person would.
 func (w *world) withdraw() bool {
-	for p := range w.daemon.machine.Book().Live() {
+	for p := range w.daemon.machine.Tracker().Live() {
 		if p.Purpose().Opens() && p.Withdrawn() == "" {
 			w.say("a person withdraws %s", p.ClientOrderID())
 			w.daemon.handle(&engine.EventWithdraw{ClientOrderID: p.ClientOrderID(), Reason: byPerson})
@@ -169,7 +169,7 @@ func (w *world) rearm() {
 		scopes = append(scopes, account.Scope{Strategy: w.portfolio.roles[i].name})
 	}
 	for _, scope := range scopes {
-		if halt := w.daemon.machine.Book().HaltOf(scope); halt.Level != record.LevelNone && halt.Reason == byPerson {
+		if halt := w.daemon.machine.Tracker().HaltOf(scope); halt.Level != record.LevelNone && halt.Reason == byPerson {
 			w.say("a person rearms %s", scope)
 			w.daemon.handle(&engine.EventHalt{Scope: scope, Reason: byPerson})
 		}

@@ -9,7 +9,7 @@ import (
 
 // These bound the daemon's behavior.
 const (
-	beliefMS         = 120_000 // how long the book may differ from the exchange without a declared state
+	beliefMS         = 120_000 // how long the tracker may differ from the exchange without a declared state
 	maxUnprotectedMS = 30_000  // time without a stop, after the faults end
 	recentMS         = 25_000  // duration of an idle round with its reads
 	maxLive          = 64      // placements that are not final
@@ -38,7 +38,7 @@ type inspector struct {
 type watch struct {
 	role          *role
 	held          *held
-	wrongMS       int64 // when book and exchange began to differ without a declared state; 0 if they agree
+	wrongMS       int64 // when tracker and exchange began to differ without a declared state; 0 if they agree
 	wrongFor      int   // complete rounds since then that waited for all reads
 	knownMS       int64 // the last time a state was declared or an order uncertain
 	unprotectedMS int64 // when a position lost its stop; 0 if it has one
@@ -164,27 +164,27 @@ func (i *inspector) followProtection(watch *watch) {
 	}
 }
 
-// beliefRounds returns the number of complete rounds in which the book may differ without a declared state: at most
+// beliefRounds returns the number of complete rounds in which the tracker may differ without a declared state: at most
 // a second between two rounds counts toward L, and a stale or torn list restarts the count.
 func (w *world) beliefRounds() int { return 10 + 3*int(w.bounds.StalenessMS/1_000) }
 
-// belief checks that the book equals the exchange or that a state is declared.
+// belief checks that the tracker equals the exchange or that a state is declared.
 func (i *inspector) belief() {
 	w := i.w
-	book := w.daemon.machine.Book()
-	if live := book.LiveCount(); live > maxLive {
+	tracker := w.daemon.machine.Tracker()
+	if live := tracker.LiveCount(); live > maxLive {
 		w.fail("memory", "%d placements are not final", live)
 	}
 	for n := range i.watched {
 		watch := &i.watched[n]
-		state := book.Symbol(watch.role.key)
+		state := tracker.Symbol(watch.role.key)
 		blind := w.daemon.machine.Blind(watch.role.key)
 		declared := state.Quarantine() != "" || state.Contradicted() != "" || blind ||
-			book.Halted().Level != record.LevelNone || i.outcomeUnknown(book, watch.role.key)
+			tracker.Halted().Level != record.LevelNone || i.outcomeUnknown(tracker, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
 		}
-		if watch.bridged && book.StandsDown() {
+		if watch.bridged && tracker.StandsDown() {
 			watch.knownMS = w.nowMS // while botd stands down it moves no order: a bridge over the whole position stays, and is the stop
 		}
 		if declared || i.agrees(watch, state) {
@@ -218,11 +218,11 @@ func (i *inspector) rounded(whole bool) {
 	if w.weather[RuleDrift]+w.weather[DiskFull]+w.weather[CommitFails]+w.weather[SlowDisk]+w.weather[ClockError] > 0 || w.daemon.stopping {
 		return // other reasons can delay an exit
 	}
-	book := w.daemon.machine.Book()
+	tracker := w.daemon.machine.Tracker()
 	for n := range i.watched {
 		watch := &i.watched[n]
 		name, key, held := watch.role.name, watch.role.key, watch.held
-		target, state := book.Strategy(name).Plan().Target(), book.Symbol(key)
+		target, state := tracker.Strategy(name).Plan().Target(), tracker.Symbol(key)
 		last, _ := w.venue.x.Price(key)
 		sign := target.Sign()
 		intended := target.Kind == strategy.NoTarget || sign != 0 && (sign > 0) == (held.position > 0)
@@ -244,8 +244,8 @@ func (i *inspector) agrees(watch *watch, state *reconcile.SymbolState) bool {
 	return state.Known()+state.Ignored() == watch.held.position
 }
 
-func (i *inspector) outcomeUnknown(book *reconcile.Book, key exchange.SymbolKey) bool {
-	for p := range book.Live() {
+func (i *inspector) outcomeUnknown(tracker *reconcile.Tracker, key exchange.SymbolKey) bool {
+	for p := range tracker.Live() {
 		if p.State().OutcomeUnknown() && p.Symbol() == key {
 			return true
 		}

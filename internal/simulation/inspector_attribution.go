@@ -114,15 +114,15 @@ func (a *attribution) handled() {
 	if !a.w.daemon.up {
 		return
 	}
-	book, traded := a.w.daemon.machine.Book(), exchange.Quantity(0)
+	tracker, traded := a.w.daemon.machine.Tracker(), exchange.Quantity(0)
 	for n := range a.w.portfolio.roles {
-		traded += book.Watch(a.w.portfolio.roles[n].name).Traded()
+		traded += tracker.Watch(a.w.portfolio.roles[n].name).Traded()
 	}
-	wallet := book.Watch("").Wallet()
+	wallet := tracker.Watch("").Wallet()
 	if wallet != a.wallet || traded < a.traded {
 		d := divided{wallet: wallet}
 		for n := range a.w.portfolio.roles {
-			d.prices = append(d.prices, book.Symbol(a.w.portfolio.roles[n].key).Price())
+			d.prices = append(d.prices, tracker.Symbol(a.w.portfolio.roles[n].key).Price())
 		}
 		a.divided = append(a.divided, d)
 	}
@@ -131,12 +131,12 @@ func (a *attribution) handled() {
 
 // booted begins a new life of the process: it drops what was not durable. Entry prices are not journalled.
 func (a *attribution) booted() {
-	book := a.w.daemon.machine.Book()
+	tracker := a.w.daemon.machine.Tracker()
 	a.compare()
 	a.divided, a.rebooted = nil, true
-	a.wallet, a.traded = book.Watch("").Wallet(), 0
+	a.wallet, a.traded = tracker.Watch("").Wallet(), 0
 	for n := range a.w.portfolio.roles {
-		a.traded += book.Watch(a.w.portfolio.roles[n].name).Traded()
+		a.traded += tracker.Watch(a.w.portfolio.roles[n].name).Traded()
 	}
 	if a.w.stats.Faults[OldBackup] > 0 {
 		a.known, a.lost = false, true // an older copy of the journal lacks later fills

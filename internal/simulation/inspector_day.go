@@ -131,20 +131,20 @@ func (f *figures) within(what string, have, least, most, bound *big.Rat) {
 
 // bound returns the maximum error of a scope's equity, or nil if its fills are not known well enough.
 func (f *figures) bound(n int) *big.Rat {
-	book := f.w.daemon.machine.Book()
+	tracker := f.w.daemon.machine.Tracker()
 	bound := new(big.Rat).Set(cent)
 	for i := range f.shares {
 		s, role := &f.shares[i], &f.w.portfolio.roles[i]
 		if n != len(f.shares) && n != i {
 			continue
 		}
-		watch := book.Watch(role.name)
+		watch := tracker.Watch(role.name)
 		own := n == len(f.shares) || role.key.Market == exchange.Spot || f.onFutures() == 1 || !f.attribution.lost
-		if !s.fresh || !own || f.disturbed(role.key.Market, book) || watch.Traded() != 0 || watch.Awaits() ||
-			role.key.Market == exchange.Futures && book.Account().WalletBalance != f.w.venue.x.Money(trader).Wallet {
+		if !s.fresh || !own || f.disturbed(role.key.Market, tracker) || watch.Traded() != 0 || watch.Awaits() ||
+			role.key.Market == exchange.Futures && tracker.Account().WalletBalance != f.w.venue.x.Money(trader).Wallet {
 			return nil
 		}
-		bound.Add(bound, f.slack(i, book.Symbol(role.key).Price()))
+		bound.Add(bound, f.slack(i, tracker.Symbol(role.key).Price()))
 		bound.Add(bound, &f.attribution.bound[i])
 	}
 	return bound
@@ -171,7 +171,7 @@ const estimateMS = 60_000
 
 // mayWait reports whether a strategy's day may begin later than its round: botd could not read the strategy's orders, so one may have filled.
 func (f *figures) mayWait(n int, startMS int64) bool {
-	return n < len(f.shares) && f.roundMS < startMS+estimateMS && f.w.daemon.machine.Book().Symbol(f.w.portfolio.roles[n].key).Unread()
+	return n < len(f.shares) && f.roundMS < startMS+estimateMS && f.w.daemon.machine.Tracker().Symbol(f.w.portfolio.roles[n].key).Unread()
 }
 
 // day compares a scope's day and peak with its curve. at is the equity at the price that botd read.

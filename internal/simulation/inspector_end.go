@@ -19,22 +19,22 @@ func (i *inspector) converged() {
 		w.fail("converged", "the process is not up")
 		return
 	}
-	book := w.daemon.machine.Book()
-	for p := range book.Live() {
+	tracker := w.daemon.machine.Tracker()
+	for p := range tracker.Live() {
 		due := w.nowMS-p.SentMS() > recentMS && !w.venue.held[p.Symbol()].recent(w.nowMS, w.bounds.StalenessMS)
-		if p.State().OutcomeUnknown() && due && book.Symbol(p.Symbol()).Quarantine() == "" {
+		if p.State().OutcomeUnknown() && due && tracker.Symbol(p.Symbol()).Quarantine() == "" {
 			w.fail("converged", "%s is still %s", p.ClientOrderID(), p.State())
 		}
 	}
 	for n := range i.watched {
-		i.came(&i.watched[n], book)
+		i.came(&i.watched[n], tracker)
 	}
-	if i.foreignOpen() && !i.stopped(book) && w.stats.Faults[Resolve] == 0 {
+	if i.foreignOpen() && !i.stopped(tracker) && w.stats.Faults[Resolve] == 0 {
 		w.fail("foreign_prefix", "an order %s is on the trader, and it is not halted", foreignID)
 	}
-	i.known(book)
+	i.known(tracker)
 	if w.ledger {
-		i.booksAgree(book)
+		i.booksAgree(tracker)
 	}
 	for id, a := range w.venue.placed {
 		if h := w.venue.held[a.order.Key()]; h.touchedMS == 0 && !h.recent(w.nowMS, w.bounds.StalenessMS) && !i.guessed[id] && i.booked[id] != a.filled {
@@ -43,9 +43,9 @@ func (i *inspector) converged() {
 	}
 }
 
-// known checks that the book contains all of botd's orders on the exchange; of two orders with one id it
+// known checks that the tracker contains all of botd's orders on the exchange; of two orders with one id it
 // contains both until the younger one is canceled (case 14).
-func (i *inspector) known(book *reconcile.Book) {
+func (i *inspector) known(tracker *reconcile.Tracker) {
 	w := i.w
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		w.venue.x.EachOpenOrder(trader, market, func(o *exchange.Order) {
@@ -53,7 +53,7 @@ func (i *inspector) known(book *reconcile.Book) {
 			if a == nil || a.sentMS > w.quietMS || w.stats.Faults[OldBackup] > 0 {
 				return
 			}
-			if !book.AnyLive(func(p *account.Placement) bool { return p.OrderID() == o.ID && p.Order().Market == market }) {
+			if !tracker.AnyLive(func(p *account.Placement) bool { return p.OrderID() == o.ID && p.Order().Market == market }) {
 				w.fail("orphan", "order %d under %s is open, and the book does not hold it", o.ID, o.ClientOrderID)
 			}
 		})
@@ -64,7 +64,7 @@ func (i *inspector) known(book *reconcile.Book) {
 const accountedMS = 45_000
 
 // booksAgree checks that the ledger's wallets equal the exchange's, to the last digit.
-func (i *inspector) booksAgree(book *reconcile.Book) {
+func (i *inspector) booksAgree(tracker *reconcile.Tracker) {
 	w := i.w
 	futures, assets := false, map[string]bool{}
 	for _, watch := range i.watched {
@@ -78,7 +78,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 		}
 	}
 	have := func(market exchange.Market, asset string) (sum exchange.Amount) {
-		for b := range book.Ledger().Balances() {
+		for b := range tracker.Ledger().Balances() {
 			if b.Account == ledger.Wallet && b.Symbol.Market == market && b.Asset == asset {
 				sum = sum.Add(b.Amount)
 			}
@@ -88,7 +88,7 @@ func (i *inspector) booksAgree(book *reconcile.Book) {
 	if money := w.venue.x.Money(trader); futures && have(exchange.Futures, "USDT") != money.Wallet {
 		w.fail("ledger", "the futures wallet holds %s USDT, the ledger has %s", money.Wallet, have(exchange.Futures, "USDT"))
 	}
-	for _, b := range book.Ledger().Unexplained() {
+	for _, b := range tracker.Ledger().Unexplained() {
 		if w.venue.x.Money(trader).Insurance.IsZero() && !i.touched() {
 			w.fail("ledger", "%s %s of the %s wallet are not explained", b.Amount.Neg(), b.Asset, b.Symbol.Market)
 		}
@@ -107,8 +107,8 @@ func (i *inspector) touched() bool {
 }
 
 // came checks that one symbol is as planned, or quarantined for a reason.
-func (i *inspector) came(watch *watch, book *reconcile.Book) {
-	w, symbol, held := i.w, book.Symbol(watch.role.key), watch.held
+func (i *inspector) came(watch *watch, tracker *reconcile.Tracker) {
+	w, symbol, held := i.w, tracker.Symbol(watch.role.key), watch.held
 	switch {
 	case symbol.Quarantine() != "":
 		w.stats.Quarantined++
@@ -123,7 +123,7 @@ func (i *inspector) came(watch *watch, book *reconcile.Book) {
 	case watch.role.key.Market == exchange.Spot && held.touchedMS == 0:
 		i.walletExplained(watch, symbol)
 	}
-	i.reached(watch, book)
+	i.reached(watch, tracker)
 }
 
 // walletExplained checks on spot that the wallet's change equals fills and fees, except for the remainders of complete
@@ -147,29 +147,29 @@ func (i *inspector) foreignOpen() (open bool) {
 }
 
 // stopped reports whether trading is halted or a symbol quarantined.
-func (i *inspector) stopped(book *reconcile.Book) bool {
+func (i *inspector) stopped(tracker *reconcile.Tracker) bool {
 	quarantined := false
 	for _, key := range i.w.venue.keys {
-		quarantined = quarantined || book.Symbol(key).Quarantine() != ""
+		quarantined = quarantined || tracker.Symbol(key).Quarantine() != ""
 	}
-	return quarantined || book.Halted().Level != record.LevelNone
+	return quarantined || tracker.Halted().Level != record.LevelNone
 }
 
 // unchangedMS is the minimum age of a target that is checked.
 const unchangedMS = 20_000
 
 // reached checks that a target is reached unless something forbids it.
-func (i *inspector) reached(watch *watch, book *reconcile.Book) {
+func (i *inspector) reached(watch *watch, tracker *reconcile.Tracker) {
 	w, role, held := i.w, watch.role, watch.held
-	state := book.Strategy(role.name)
+	state := tracker.Strategy(role.name)
 	switch {
-	case role.kind != "twap" && role.kind != "swing", held.touchedMS != 0, state.Latch() != 0, book.HaltOn(role.name, role.key).Level != record.LevelNone:
+	case role.kind != "twap" && role.kind != "swing", held.touchedMS != 0, state.Latch() != 0, tracker.HaltOn(role.name, role.key).Level != record.LevelNone:
 		return
 	case i.story.shut: // blocked by a restored backup
 		return
 	case i.story.limited(role.name, w.daemon.clock()), w.nowMS-max(i.story.freeMS[""], i.story.freeMS[role.name]) < unchangedMS, w.daemon.low:
 		return
-	case book.Breaker().UntilMS > w.nowMS-60_000, w.nowMS-i.story.planMS[role.name] < unchangedMS:
+	case tracker.Breaker().UntilMS > w.nowMS-60_000, w.nowMS-i.story.planMS[role.name] < unchangedMS:
 		return
 	case i.story.last[role.name] != fmt.Sprint(state.Plan().Target()): // just decided: its record is not durable yet
 		return

@@ -148,7 +148,7 @@ func (f *figures) booted() {
 	f.attribution.booted()
 	for n := range f.shares {
 		s := &f.shares[n]
-		last := f.w.daemon.machine.Book().Watch(f.w.portfolio.roles[n].name).Result()
+		last := f.w.daemon.machine.Tracker().Watch(f.w.portfolio.roles[n].name).Result()
 		s.unsure = s.unsure || int64(last.Position) != s.held // the last result was not durable
 	}
 }
@@ -165,12 +165,12 @@ func (f *figures) rounded(durationMS int64) {
 // compare compares the known figures.
 func (f *figures) compare() {
 	w := f.w
-	book := w.daemon.machine.Book()
+	tracker := w.daemon.machine.Tracker()
 	for n := range f.shares {
-		f.follow(n, book)
+		f.follow(n, tracker)
 	}
 	markets := [2]exchange.Market{exchange.Futures, exchange.Spot}
-	known := [2]bool{f.known(markets[0], book), f.known(markets[1], book)}
+	known := [2]bool{f.known(markets[0], tracker), f.known(markets[1], tracker)}
 	if f.rounds == f.compared {
 		return // results change only with rounds
 	}
@@ -178,20 +178,20 @@ func (f *figures) compare() {
 	whole := known[0] && known[1]
 	for n, market := range markets {
 		if known[n] {
-			f.results(market, book)
+			f.results(market, tracker)
 		}
 	}
 	if whole && w.failure == nil {
-		f.status(book)
+		f.status(tracker)
 	}
 }
 
 // follow begins to count a role when its results begin, and records the positions that ended before its results
 // were journalled: positions that begin and end between two rounds are one to botd.
-func (f *figures) follow(n int, book *reconcile.Book) {
+func (f *figures) follow(n int, tracker *reconcile.Tracker) {
 	s, role := &f.shares[n], &f.w.portfolio.roles[n]
-	result := book.Watch(role.name).Result()
-	if !book.Watch(role.name).Known() {
+	result := tracker.Watch(role.name).Result()
+	if !tracker.Watch(role.name).Known() {
 		s.counted, s.fresh, s.held = false, false, 0
 		return
 	}
@@ -226,27 +226,27 @@ func (f *figures) follow(n int, book *reconcile.Book) {
 
 // known reports whether botd knows all fills of a market, which are its own, and the wallet after them, and has included both in its results. A
 // round that began later than the maximum age of a read after the last fill reads nothing from before that fill.
-func (f *figures) known(market exchange.Market, book *reconcile.Book) bool {
+func (f *figures) known(market exchange.Market, tracker *reconcile.Tracker) bool {
 	m := &f.markets[market-1]
-	if f.roundMS == 0 || m.filledMS != 0 && f.roundMS-f.w.bounds.StalenessMS <= m.filledMS || f.disturbed(market, book) {
+	if f.roundMS == 0 || m.filledMS != 0 && f.roundMS-f.w.bounds.StalenessMS <= m.filledMS || f.disturbed(market, tracker) {
 		return false
 	}
 	for n := range f.w.portfolio.roles {
 		role := &f.w.portfolio.roles[n]
-		if w := book.Watch(role.name); role.key.Market == market && (w.Traded() != 0 || w.Awaits()) {
+		if w := tracker.Watch(role.name); role.key.Market == market && (w.Traded() != 0 || w.Awaits()) {
 			return false
 		}
 	}
 	if market == exchange.Futures {
-		return book.Account().WalletBalance == f.w.venue.x.Money(trader).Wallet && f.attribution.compared()
+		return tracker.Account().WalletBalance == f.w.venue.x.Money(trader).Wallet && f.attribution.compared()
 	}
 	free, frozen := f.w.venue.x.Balance(trader, "USDT")
-	balance := book.Balance("USDT")
+	balance := tracker.Balance("USDT")
 	return balance.Free.Add(balance.Frozen) == free.Add(frozen)
 }
 
 // disturbed reports whether others traded a market, a journal was restored, or the effect of an order is unknown.
-func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
+func (f *figures) disturbed(market exchange.Market, tracker *reconcile.Tracker) bool {
 	w := f.w
 	if w.stats.Faults[OldBackup] > 0 {
 		return true
@@ -259,9 +259,9 @@ func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
 	for n := range w.inspector.watched {
 		watch := &w.inspector.watched[n]
 		key := watch.role.key
-		state := book.Symbol(key)
+		state := tracker.Symbol(key)
 		if key.Market == market && (watch.held.touchedMS != 0 || watch.role.absent || state.Quarantine() != "" || state.Contradicted() != "" ||
-			w.daemon.machine.Blind(key) || w.inspector.outcomeUnknown(book, key)) {
+			w.daemon.machine.Blind(key) || w.inspector.outcomeUnknown(tracker, key)) {
 			return true
 		}
 	}
@@ -269,7 +269,7 @@ func (f *figures) disturbed(market exchange.Market, book *reconcile.Book) bool {
 }
 
 // results compares the values that limits use: positions, results and streaks.
-func (f *figures) results(market exchange.Market, book *reconcile.Book) {
+func (f *figures) results(market exchange.Market, tracker *reconcile.Tracker) {
 	w := f.w
 	sum, made, all := new(big.Rat), new(big.Rat), f.onFutures()
 	for n := range f.shares {
@@ -277,21 +277,21 @@ func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 		if watch.role.key.Market != market {
 			continue
 		}
-		if !s.counted || book.Watch(watch.role.name).Traded() != 0 { // the wallet after those trades is not read yet
+		if !s.counted || tracker.Watch(watch.role.name).Traded() != 0 { // the wallet after those trades is not read yet
 			return
 		}
-		result := ratOf(book.Watch(watch.role.name).Result().Result)
+		result := ratOf(tracker.Watch(watch.role.name).Result().Result)
 		if market == exchange.Spot {
 			f.near("the result of "+watch.role.name, f.cash(s), result, new(big.Rat).Add(cent, &s.either))
 			f.reach(reachedSpot)
 			continue
 		}
 		rules := watch.held.rules
-		f.near("the position of "+watch.role.name, &s.Quantity, fraction(int64(book.Symbol(watch.role.key).Known()), rules.QuantityScale), hair)
+		f.near("the position of "+watch.role.name, &s.Quantity, fraction(int64(tracker.Symbol(watch.role.key).Known()), rules.QuantityScale), hair)
 		sum.Add(sum, result)
 		made.Add(made, s.Net())
 	}
-	if money := w.venue.x.Money(trader); market == exchange.Spot || all == 0 || !money.Insurance.IsZero() || book.Watch("").Wallet() != money.Wallet {
+	if money := w.venue.x.Money(trader); market == exchange.Spot || all == 0 || !money.Insurance.IsZero() || tracker.Watch("").Wallet() != money.Wallet {
 		return
 	}
 	f.near("the result of all strategies on futures", made, sum, hair) // strategies share one wallet's results by estimates
@@ -301,7 +301,7 @@ func (f *figures) results(market exchange.Market, book *reconcile.Book) {
 			continue
 		}
 		f.reach(reachedStreak)
-		if have := book.Watch(role.name).Losses(); have != s.losses {
+		if have := tracker.Watch(role.name).Losses(); have != s.losses {
 			w.fail("figures", "positions of %s that lost in a row: want %d by the fills, have %d", role.name, s.losses, have)
 		}
 	}
@@ -324,7 +324,7 @@ func (f *figures) cash(s *roleResult) *big.Rat {
 }
 
 // status compares the values of API, metrics and pages: each strategy's equity and profit, the account's equity and its day.
-func (f *figures) status(book *reconcile.Book) {
+func (f *figures) status(tracker *reconcile.Tracker) {
 	w := f.w
 	status := w.daemon.machine.Status()
 	total, lent, slack, traded := new(big.Rat), new(big.Rat), new(big.Rat).Set(cent), map[exchange.Market]bool{}
@@ -337,15 +337,15 @@ func (f *figures) status(book *reconcile.Book) {
 			total.Add(total, f.start[key.Market-1])
 		}
 		fresh = fresh && s.fresh
-		price := fraction(int64(book.Symbol(key).Price()), rules.PriceScale)
-		if key.Market == exchange.Futures && s.Quantity.Sign() != 0 && book.AccountMS()-book.Symbol(key).LastMS() > oldPriceMS {
+		price := fraction(int64(tracker.Symbol(key).Price()), rules.PriceScale)
+		if key.Market == exchange.Futures && s.Quantity.Sign() != 0 && tracker.AccountMS()-tracker.Symbol(key).LastMS() > oldPriceMS {
 			fresh = false // the account uses a later mark than any price that could be read
 		}
-		worth, bound := s.worth(key.Market, price), f.slack(n, book.Symbol(key).Price())
+		worth, bound := s.worth(key.Market, price), f.slack(n, tracker.Symbol(key).Price())
 		lent.Add(lent, &s.proceeds)
 		total.Add(total, worth)
 		slack.Add(slack, bound).Add(slack, new(big.Rat).Mul(&s.Value, big.NewRat(1, 100))) // at the marks of two moments
-		symbol := book.Symbol(key)
+		symbol := tracker.Symbol(key)
 		if old := symbol.LastMS() < w.daemon.bootMS && !symbol.Quoted(); s.Quantity.Sign() != 0 && (price.Sign() == 0 || old || !symbol.Read()) {
 			fresh = false // since its start, or the strategy's return, it has read no price or not the position: no limit uses the value shown
 			continue
@@ -356,7 +356,7 @@ func (f *figures) status(book *reconcile.Book) {
 				want := new(big.Rat).Add(f.start[key.Market-1], worth)
 				f.near("the equity of "+t.Name, want, ratOf(t.Own), bound)
 				f.reach(reachedEquity)
-				f.day(n, book.Watch(t.Name).Day(), t.Own, want, bound)
+				f.day(n, tracker.Watch(t.Name).Day(), t.Own, want, bound)
 			}
 		}
 	}

@@ -127,7 +127,7 @@ func (i *inspector) booted() {
 	}
 }
 
-// story is the state of each strategy by the durable records, separate from the book.
+// story is the state of each strategy by the durable records, separate from the tracker.
 type story struct {
 	latched map[string]int    // side of the target that a protection ended
 	target  map[string]int    // side of the plan's target

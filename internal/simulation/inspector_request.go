@@ -77,7 +77,7 @@ func (i *inspector) exiting(a *placed) {
 	if last == nil || last == a || w.nowMS-last.sentMS >= exitPaceMS || w.weather[ClockError] > 0 {
 		return
 	}
-	if p := w.daemon.machine.Book().Placement(last.id); p != nil && p.State().OutcomeUnknown() {
+	if p := w.daemon.machine.Tracker().Placement(last.id); p != nil && p.State().OutcomeUnknown() {
 		w.fail("exit_pace", "%s was sent %d ms after %s, which is unknown", a.id, w.nowMS-last.sentMS, last.id)
 	}
 }
@@ -159,8 +159,8 @@ func (i *inspector) refused(a *placed, refusal *exchange.Refusal) {
 
 // alone checks that nothing opens on a symbol while another opening on it is unanswered
 // or anything on it is uncertain.
-func (i *inspector) alone(book *reconcile.Book, order *exchange.NewOrder) {
-	for p := range book.Live() {
+func (i *inspector) alone(tracker *reconcile.Tracker, order *exchange.NewOrder) {
+	for p := range tracker.Live() {
 		switch {
 		case p.ClientOrderID() == order.ClientOrderID || p.Symbol() != order.Key():
 		case p.State() == placement.Uncertain, p.State() == placement.Sending && p.Purpose().Opens():
@@ -177,7 +177,7 @@ func (i *inspector) effects(out *engine.Effects) {
 		if !call.Request.Operation.Places() || !opens(&call.Request.Order) {
 			continue
 		}
-		i.alone(i.w.daemon.machine.Book(), &call.Request.Order)
+		i.alone(i.w.daemon.machine.Tracker(), &call.Request.Order)
 		if why := i.declared(call.Request.Order.Key()); why != "" {
 			i.w.fail("declared_states", "%s opens %s", call.Request.Order.ClientOrderID, why)
 		}
@@ -200,13 +200,13 @@ func (i *inspector) declared(key exchange.SymbolKey) string {
 		return "while the disk is nearly full"
 	case i.w.daemon.stopping:
 		return "while stopping"
-	case machine.Book().Breaking(i.w.daemon.clock()):
+	case machine.Tracker().Breaking(i.w.daemon.clock()):
 		return "while the breaker is tripped"
-	case machine.Book().HaltOn(strategy, key).Level != record.LevelNone:
+	case machine.Tracker().HaltOn(strategy, key).Level != record.LevelNone:
 		return "while trading is halted"
 	case machine.Blind(key):
 		return "while blind"
-	case machine.Book().Symbol(key).Quarantine() != "":
+	case machine.Tracker().Symbol(key).Quarantine() != "":
 		return "on a quarantined symbol"
 	}
 	return ""

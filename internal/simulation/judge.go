@@ -397,7 +397,7 @@ func (j *judge) declares(r *role) bool {
 
 // launched checks a placement that the first process sends: missing data alone does not justify an exit.
 func (j *judge) launched(order *exchange.NewOrder) {
-	p := j.w.daemon.machine.Book().Placement(order.ClientOrderID)
+	p := j.w.daemon.machine.Tracker().Placement(order.ClientOrderID)
 	if p == nil || p.Purpose() != placement.Exit || j.w.process.number > 0 {
 		return
 	}
@@ -407,7 +407,7 @@ func (j *judge) launched(order *exchange.NewOrder) {
 	if h == nil || h.botds() == 0 || role == nil || role.absent || story.halted(name, key) || story.latched[name] != 0 || w.daemon.stopping {
 		return
 	}
-	target := w.daemon.machine.Book().Strategy(name).Plan().Target()
+	target := w.daemon.machine.Tracker().Strategy(name).Plan().Target()
 	if j.missing(h, target) && !j.peerSold(key, order.Side) {
 		j.fail(key, "sold_missing", fmt.Sprintf("%s exits at market: the target is %d, the position %d", order.ClientOrderID, target.Quantity, h.botds()))
 	}
@@ -419,14 +419,14 @@ func (j *judge) missing(h *held, target strategy.Target) bool {
 	return target.Kind == strategy.ByQuantity && target.Quantity != 0 && (target.Quantity > 0) == (position > 0) && position.Abs() <= target.Quantity.Abs()
 }
 
-// converged checks the end of a run: the book agrees with the exchange, or a state is declared.
+// converged checks the end of a run: the tracker agrees with the exchange, or a state is declared.
 func (j *judge) converged() {
 	w := j.w
 	if !w.daemon.up {
 		w.fail("converged", "the process is not up")
 		return
 	}
-	book := w.daemon.machine.Book()
+	tracker := w.daemon.machine.Tracker()
 	for _, one := range w.beyond.liquidations {
 		if r := w.portfolio.role(w.portfolio.of(one.key)); !j.liquidations[one.positionID] && !j.declares(r) {
 			j.fail(one.key, "liquidation", fmt.Sprintf("position %d was liquidated: no record shows it, and no state is declared", one.positionID))
@@ -434,11 +434,11 @@ func (j *judge) converged() {
 	}
 	for i := range w.portfolio.roles {
 		r := &w.portfolio.roles[i]
-		h, state := w.venue.held[r.key], book.Symbol(r.key)
+		h, state := w.venue.held[r.key], tracker.Symbol(r.key)
 		if j.declares(r) || h.recent(w.nowMS, w.bounds.StalenessMS) {
 			continue
 		}
-		for p := range book.Live() {
+		for p := range tracker.Live() {
 			if p.Symbol() == r.key && p.State().OutcomeUnknown() && w.nowMS-p.SentMS() > recentMS {
 				j.fail(r.key, "converged", fmt.Sprintf("%s is still %s, and no state is declared", p.ClientOrderID(), p.State()))
 			}

@@ -53,7 +53,7 @@ func (w *world) misread(f *flight) bool {
 	case mutant.Is("vanished_is_canceled") && f.err == nil:
 		f.answer.Order.Status = exchange.StatusCanceled
 	case mutant.Is("not_known_is_canceled") && is(f.err, &refusal):
-		for p := range w.daemon.machine.Book().Live() {
+		for p := range w.daemon.machine.Tracker().Live() {
 			if p.OrderID() == f.call.Request.OrderID {
 				f.err, f.answer = nil, exchange.Answer{Operation: operation,
 					Order: exchange.Order{ID: p.OrderID(), ClientOrderID: p.ClientOrderID(), Market: p.Order().Market,
@@ -77,16 +77,16 @@ func emptyForFailed(f *flight) {
 }
 
 // replay applies a record during a start.
-func replay(book *reconcile.Book, r *record.Record) {
+func replay(tracker *reconcile.Tracker, r *record.Record) {
 	if !mutant.Built() {
-		book.Apply(r)
+		tracker.Apply(r)
 	} else if remembered(r) {
 		changed := *r
 		if ended, ok := r.Body.(record.Ended); ok && mutant.Is("forgotten_fills") {
 			ended.Filled = 0
 			changed.Body = ended
 		}
-		book.Apply(&changed)
+		tracker.Apply(&changed)
 	}
 }
 
@@ -106,10 +106,10 @@ func remembered(r *record.Record) bool {
 }
 
 // forgetSending ends the placements whose answers a crash lost.
-func forgetSending(book *reconcile.Book) {
-	for _, p := range slices.Collect(book.Live()) {
+func forgetSending(tracker *reconcile.Tracker) {
+	for _, p := range slices.Collect(tracker.Live()) {
 		if p.State() == placement.Sending {
-			book.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Strategy: p.Strategy(), Symbol: p.Symbol(),
+			tracker.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Strategy: p.Strategy(), Symbol: p.Symbol(),
 				Body: record.Ended{State: placement.Expired}})
 		}
 	}

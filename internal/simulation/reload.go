@@ -64,7 +64,7 @@ func (w *world) remove() bool {
 	d := w.daemon
 	r := &w.portfolio.roles[w.changes.below(int64(len(w.portfolio.roles)))]
 	back := w.nowMS + w.changes.between(3_000, 60_000)
-	if !d.listens() || r.absent || w.stats.Faults[OldBackup] > 0 && !d.machine.Book().Symbol(r.key).Read() {
+	if !d.listens() || r.absent || w.stats.Faults[OldBackup] > 0 && !d.machine.Tracker().Symbol(r.key).Read() {
 		return false
 	}
 	change := &engine.Reload{Removed: []string{r.name}}
@@ -104,7 +104,7 @@ func (w *world) comeBack(h *scheduled) {
 	if d.handle(&engine.EventReload{Reload: change}); len(change.Refused) > 0 {
 		w.fail("reload", "a strategy cannot return: %q", change.Refused)
 	}
-	for _, halt := range d.machine.Book().Halts() {
+	for _, halt := range d.machine.Tracker().Halts() {
 		if strings.Contains(halt.Reason, "was removed from the configuration") {
 			d.handle(&engine.EventHalt{Scope: halt.Scope, Reason: byPerson})
 		}
@@ -115,7 +115,7 @@ func (w *world) comeBack(h *scheduled) {
 func (w *world) tighten() bool {
 	back := w.nowMS + w.changes.between(2_000, 30_000)
 	byFile := w.changes.chance(0.5)
-	if !w.daemon.listens() || w.shut || len(w.daemon.machine.Book().SetLimits()) > 0 {
+	if !w.daemon.listens() || w.shut || len(w.daemon.machine.Tracker().SetLimits()) > 0 {
 		return false
 	}
 	w.say("limits allow no opening, by the file %t", byFile)
@@ -139,7 +139,7 @@ func (w *world) loosen(h *scheduled) {
 	if w.shut {
 		w.limit(false)
 	}
-	if len(w.daemon.machine.Book().SetLimits()) > 0 {
+	if len(w.daemon.machine.Tracker().SetLimits()) > 0 {
 		w.setLimit("")
 	}
 }
@@ -170,11 +170,11 @@ func (w *world) accountLimits() risk.Limits {
 }
 
 // orphans returns the positions of strategies that are not configured, as a start does.
-func (w *world) orphans(book *reconcile.Book) (all []engine.StrategyConfig) {
+func (w *world) orphans(tracker *reconcile.Tracker) (all []engine.StrategyConfig) {
 	configured := func(_ string, key exchange.SymbolKey) bool {
 		return slices.ContainsFunc(w.portfolio.roles, func(r role) bool { return r.key == key && !r.absent })
 	}
-	for _, orphan := range book.Orphans(configured) {
+	for _, orphan := range tracker.Orphans(configured) {
 		if h := w.venue.held[orphan.Symbol]; h != nil {
 			all = append(all, engine.StrategyConfig{Name: orphan.Strategy, Symbol: new(*h.rules), Interval: exchange.Minute1, Removed: true})
 		}

@@ -50,9 +50,9 @@ func (s *stage) aged(operation exchange.Operation, ms int64) {
 // fence.
 func (s *stage) fenced(beforeMS int64) {
 	s.t.Helper()
-	s.until("an unknown placement", func() bool { return s.book().Unknowns() })
+	s.until("an unknown placement", func() bool { return s.tracker().Unknowns() })
 	fence := int64(0)
-	for p := range s.book().Live() {
+	for p := range s.tracker().Live() {
 		if p.State() == placement.Uncertain {
 			fence = max(fence, p.Fence(s.w.bounds))
 		}
@@ -122,7 +122,7 @@ var rehearsals = []rehearsal{
 		s.plan = hold(0)
 		s.until("the exit's fill", func() bool { return s.held() == 0 })
 		s.pass(5)
-		want(s, "the exit waits for its answer", true, s.book().AnyLive(func(p *account.Placement) bool { return p.State() == placement.Sending }))
+		want(s, "the exit waits for its answer", true, s.tracker().AnyLive(func(p *account.Placement) bool { return p.State() == placement.Sending }))
 		s.pass(20)
 		s.wantHeld(0)
 		s.wantSound()

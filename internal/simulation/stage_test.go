@@ -282,8 +282,8 @@ func (s *stage) stops() (n int) {
 	return n
 }
 
-func (s *stage) book() *reconcile.Book         { return s.w.daemon.machine.Book() }
-func (s *stage) state() *reconcile.SymbolState { return s.book().Symbol(s.key) }
+func (s *stage) tracker() *reconcile.Tracker   { return s.w.daemon.machine.Tracker() }
+func (s *stage) state() *reconcile.SymbolState { return s.tracker().Symbol(s.key) }
 func (s *stage) held() exchange.Quantity       { return s.w.venue.held[s.key].position }
 
 // sent counts the placements that match and whose first byte went out.
@@ -308,7 +308,7 @@ func want[T comparable](s *stage, what string, want, have T) {
 	}
 }
 
-// wantHeld expects a position, on the exchange and in the book.
+// wantHeld expects a position, on the exchange and in the tracker.
 func (s *stage) wantHeld(q exchange.Quantity) {
 	s.t.Helper()
 	want(s, "position on the exchange", q, s.held())

@@ -121,7 +121,7 @@ type world struct {
 	quietMS int64 // end of the faults
 	endMS   int64
 	quiet   bool
-	delayMS int64  // maximum time until an accepted order reaches the book
+	delayMS int64  // maximum time until an accepted order reaches the order book
 	foreign string // policy for positions and orders that botd did not make
 	harsh   bool   // times are drawn near their bounds
 	ledger  bool   // the daemon keeps a ledger

@@ -61,27 +61,27 @@ func TestWritersAreFound(t *testing.T) {
 	}
 }
 
-// TestEveryFieldOfTheBookBelongsToAPart checks that the book consists of parts whose types show the kind of
+// TestEveryFieldOfTheTrackerBelongsToAPart checks that the tracker consists of parts whose types show the kind of
 // their fields: journalled, observed, or sent.
-func TestEveryFieldOfTheBookBelongsToAPart(t *testing.T) {
+func TestEveryFieldOfTheTrackerBelongsToAPart(t *testing.T) {
 	t.Parallel()
 	found := 0
 	for _, file := range sources(t, "reconcile", false) {
 		ast.Inspect(file.tree, func(node ast.Node) bool {
 			of, ok := node.(*ast.TypeSpec)
-			if !ok || of.Name.Name != "Book" {
+			if !ok || of.Name.Name != "Tracker" {
 				return true
 			}
 			for _, field := range of.Type.(*ast.StructType).Fields.List {
 				if found++; len(field.Names) > 0 {
-					t.Errorf("%s:%d: the field %s belongs to no part of the book", file.path, file.line(field.Pos()), field.Names[0].Name)
+					t.Errorf("%s:%d: the field %s belongs to no part of the tracker", file.path, file.line(field.Pos()), field.Names[0].Name)
 				}
 			}
 			return false
 		})
 	}
 	if found < 5 {
-		t.Errorf("want the parts of the book, have %d", found)
+		t.Errorf("want the parts of the tracker, have %d", found)
 	}
 }
 

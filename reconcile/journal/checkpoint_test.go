@@ -17,15 +17,15 @@ import (
 
 // trader writes records as a trading daemon does, in batches: orders from sending to end.
 type trader struct {
-	t    testing.TB
-	j    *journal.Journal
-	book *reconcile.Book
-	n    int64 // orders
-	at   int64
+	t       testing.TB
+	j       *journal.Journal
+	tracker *reconcile.Tracker
+	n       int64 // orders
+	at      int64
 }
 
 func newTrader(t testing.TB, j *journal.Journal) *trader {
-	m := &trader{t: t, j: j, book: reconcile.NewBook(placement.Settle{}), at: 1_000_000}
+	m := &trader{t: t, j: j, tracker: reconcile.NewTracker(placement.Settle{}), at: 1_000_000}
 	m.add(record.Record{Body: record.Boot{Epoch: 1_000, Account: binding.Text(), Random: "abcde"}})
 	return m
 }
@@ -35,7 +35,7 @@ func (m *trader) add(records ...record.Record) {
 	for i := range records {
 		m.at++
 		records[i].AtMS = m.at
-		m.book.Apply(&records[i])
+		m.tracker.Apply(&records[i])
 	}
 	if err := m.j.Append(m.t.Context(), records); err != nil {
 		m.t.Fatal(err)
@@ -52,7 +52,7 @@ func (m *trader) orders(count int) {
 		if m.n%2 == 0 {
 			side = exchange.Sell
 		}
-		id := placement.ClientOrderID("main", m.book.Start(), m.n)
+		id := placement.ClientOrderID("main", m.tracker.Start(), m.n)
 		order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: side, Type: exchange.MarketOrder, Quantity: 3, ClientOrderID: id}
 		about := record.Record{Strategy: "one", Symbol: key, ClientOrderID: id}
 		for _, body := range []record.Body{
@@ -67,26 +67,26 @@ func (m *trader) orders(count int) {
 }
 
 func (m *trader) checkpoint() {
-	m.add(record.Record{Body: m.book.Checkpoint(binding.Text())})
+	m.add(record.Record{Body: m.tracker.Checkpoint(binding.Text())})
 }
 
-// started returns the book that a start derives from the journal, and the number of records that the start read.
-func started(t testing.TB, j *journal.Journal) (book *reconcile.Book, read int) {
+// started returns the tracker that a start derives from the journal, and the number of records that the start read.
+func started(t testing.TB, j *journal.Journal) (tracker *reconcile.Tracker, read int) {
 	t.Helper()
-	book = reconcile.NewBook(placement.Settle{})
-	take := func(r *record.Record) error { read++; book.Apply(r); return nil }
+	tracker = reconcile.NewTracker(placement.Settle{})
+	take := func(r *record.Record) error { read++; tracker.Apply(r); return nil }
 	checkpoint, err := j.Checkpoint(t.Context())
 	if err == nil && checkpoint == nil {
 		err = j.Replay(t.Context(), take)
 	} else if err == nil {
-		if book, err = reconcile.Restore(placement.Settle{}, &checkpoint.Checkpoint); err == nil {
+		if tracker, err = reconcile.Restore(placement.Settle{}, &checkpoint.Checkpoint); err == nil {
 			err = j.ReplayAfter(t.Context(), checkpoint, take)
 		}
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return book, read
+	return tracker, read
 }
 
 func TestStartReadsNewestCheckpointAndLaterRecords(t *testing.T) {
@@ -104,11 +104,11 @@ func TestStartReadsNewestCheckpointAndLaterRecords(t *testing.T) {
 	m.orders(25)
 	must(t, j.Close())
 	j = open(t, path)
-	book, read := started(t, j)
+	tracker, read := started(t, j)
 	if read != 100 {
 		t.Errorf("want the 100 records after the newest checkpoint read, have %d", read)
 	}
-	if !bytes.Equal(m.book.Snapshot(), book.Snapshot()) {
+	if !bytes.Equal(m.tracker.Snapshot(), tracker.Snapshot()) {
 		t.Error("want the state of the whole, have another")
 	}
 	report, err := j.Verify(t.Context())
@@ -125,7 +125,7 @@ func TestACheckpointThatTheRecordsDoNotMakeIsFound(t *testing.T) {
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
 	m := newTrader(t, j)
 	m.orders(10)
-	wrong := m.book.Checkpoint(binding.Text())
+	wrong := m.tracker.Checkpoint(binding.Text())
 	m.orders(1)
 	must(t, j.Append(t.Context(), []record.Record{{AtMS: m.at, Body: wrong}}))
 	report, err := j.Verify(t.Context())
@@ -141,7 +141,7 @@ func TestCheckpointIsVerifiedAfterMissingRecords(t *testing.T) {
 	j := open(t, path)
 	m := longJournal(t, j)
 	sealAll(t, j, small)
-	wrong := m.book.Checkpoint(binding.Text())
+	wrong := m.tracker.Checkpoint(binding.Text())
 	m.orders(1)
 	must(t, os.RemoveAll(journal.SegmentsPath(path)))
 	soundReport(t, j)
@@ -159,7 +159,7 @@ func TestReadingASymbolDoesNotChangeState(t *testing.T) {
 	j := open(t, filepath.Join(t.TempDir(), "journal.db"))
 	m := newTrader(t, j)
 	m.orders(10)
-	m.book.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "PEPE-USDT"})
+	m.tracker.Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "PEPE-USDT"})
 	m.checkpoint()
 	m.orders(1)
 	soundReport(t, j)
@@ -200,8 +200,8 @@ func BenchmarkStart(b *testing.B) {
 					b.Fatal(err)
 				}
 				if whole {
-					book := reconcile.NewBook(placement.Settle{})
-					err = j.Replay(b.Context(), func(r *record.Record) error { book.Apply(r); return nil })
+					tracker := reconcile.NewTracker(placement.Settle{})
+					err = j.Replay(b.Context(), func(r *record.Record) error { tracker.Apply(r); return nil })
 				} else {
 					started(b, j)
 				}

@@ -246,8 +246,8 @@ func BenchmarkReplay(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		book := reconcile.NewBook(placement.Settle{})
-		if err := j.Replay(b.Context(), func(r *record.Record) error { book.Apply(r); return nil }); err != nil {
+		tracker := reconcile.NewTracker(placement.Settle{})
+		if err := j.Replay(b.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }); err != nil {
 			b.Fatal(err)
 		}
 	}

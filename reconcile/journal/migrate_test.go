@@ -82,14 +82,14 @@ func (o *oldJournal) check(t *testing.T, j *journal.Journal, older bool) {
 	if err != nil || len(report.Problems) > 0 || report.Hash != o.hash || report.Older != older || !older && report.Rows != o.rows {
 		t.Errorf("want a sound journal that ends with %s, %d rows, older %t; have %+v, %v", o.hash, o.rows, older, report, err)
 	}
-	book := reconcile.NewBook(placement.Settle{})
-	must(t, j.Replay(t.Context(), func(r *record.Record) error { book.Apply(r); return nil }))
+	tracker := reconcile.NewTracker(placement.Settle{})
+	must(t, j.Replay(t.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }))
 	text, err := os.ReadFile(filepath.Join("testdata", "schema2-"+o.name+".ledger.json"))
 	must(t, err)
 	have, err := json.Marshal(struct {
 		Schema int `json:"schema"`
 		ledger.Report
-	}{1, book.Ledger().Report()})
+	}{1, tracker.Ledger().Report()})
 	must(t, err)
 	var want bytes.Buffer
 	must(t, json.Compact(&want, text))
@@ -149,18 +149,18 @@ func TestSchema2JournalKeepsUserActions(t *testing.T) {
 	j, err := journal.Read(t.Context(), oldJournals[0].restore(t))
 	must(t, err)
 	t.Cleanup(func() { j.Close() })
-	book := reconcile.NewBook(placement.Settle{})
-	must(t, j.Replay(t.Context(), func(r *record.Record) error { book.Apply(r); return nil }))
-	halts := book.Halts()
+	tracker := reconcile.NewTracker(placement.Settle{})
+	must(t, j.Replay(t.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }))
+	halts := tracker.Halts()
 	if len(halts) != 1 || halts[0].Scope.Strategy != "trend" || halts[0].Level != record.LevelCancel || halts[0].Reason != "looks odd" {
 		t.Errorf("want the halt of trend, have %+v", halts)
 	}
-	limits := book.SetLimits()
+	limits := tracker.SetLimits()
 	if len(limits) != 1 || limits[0].Rule != "max_open_orders" || limits[0].Value != "5" || limits[0].By != "socket" {
 		t.Errorf("want max_open_orders 5, have %+v", limits)
 	}
 	owners := []string{}
-	for s := range book.Strategies() {
+	for s := range tracker.Strategies() {
 		owners = append(owners, s.Name()+" "+s.Symbol().Name+" "+s.OnRemove())
 	}
 	if want := []string{"accumulate BTC-USDT ", "hold SOL-USDT leave", "trend ETH-USDT "}; !slices.Equal(want, owners) {

@@ -202,16 +202,16 @@ func (f *Filter) all() bool {
 	return f.After == 0 && f.SinceMS == 0 && len(f.Kinds) == 0 && f.Symbol == "" && f.Strategy == "" && f.Last == 0
 }
 
-// Book returns the state of all records, and passes each one on after it was applied. It settles nothing: its
+// Tracker returns the state of all records, and passes each one on after it was applied. It settles nothing: its
 // ledger and its placements are those of the journal alone.
-func (j *Journal) Book(ctx context.Context, each func(*Stored)) (*reconcile.Book, error) {
-	book := reconcile.NewBook(placement.Settle{})
+func (j *Journal) Tracker(ctx context.Context, each func(*Stored)) (*reconcile.Tracker, error) {
+	tracker := reconcile.NewTracker(placement.Settle{})
 	err := j.Select(ctx, Filter{}, func(s *Stored) error {
-		book.Apply(&s.Record)
+		tracker.Apply(&s.Record)
 		each(s)
 		return nil
 	})
-	return book, err
+	return tracker, err
 }
 
 // Select passes on the records that a filter selects, in order. It checks each record against its own

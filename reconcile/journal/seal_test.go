@@ -45,7 +45,7 @@ func (m *trader) open(count int) {
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	for range count {
 		m.n++
-		id := placement.ClientOrderID("main", m.book.Start(), m.n)
+		id := placement.ClientOrderID("main", m.tracker.Start(), m.n)
 		order := exchange.NewOrder{
 			Market:        key.Market,
 			Symbol:        key.Name,
@@ -62,14 +62,14 @@ func (m *trader) open(count int) {
 // wallet adds a read of the wallet, and the deposit that it shows.
 func (m *trader) wallet(usdt int64) {
 	reading := ledger.Reading{AtMS: m.at, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.AmountOf(usdt)}}}
-	m.add(record.Record{Body: record.Posting{Posting: ledger.Posting{Reading: reading, Lines: m.book.Ledger().Lines(&reading)}}})
+	m.add(record.Record{Body: record.Posting{Posting: ledger.Posting{Reading: reading, Lines: m.tracker.Ledger().Lines(&reading)}}})
 }
 
 // again returns the trader of the next start.
 func again(t *testing.T, j *journal.Journal) *trader {
 	t.Helper()
 	m := &trader{t: t, j: j, at: 2_000_000}
-	m.book, _ = started(t, j)
+	m.tracker, _ = started(t, j)
 	m.add(record.Record{Body: record.Boot{Epoch: 2_000, Account: binding.Text(), Random: "bcdef"}})
 	return m
 }
@@ -142,8 +142,8 @@ func TestASealedJournalReadsAsItDidBefore(t *testing.T) {
 				must(t, err)
 			}
 			m.j = j
-			book, _ := started(t, j)
-			if !bytes.Equal(m.book.Snapshot(), book.Snapshot()) {
+			tracker, _ := started(t, j)
+			if !bytes.Equal(m.tracker.Snapshot(), tracker.Snapshot()) {
 				t.Error("want a start that knows the same state, have another")
 			}
 			m.orders(3)
@@ -206,7 +206,7 @@ func TestSegmentsMayBeRemoved(t *testing.T) {
 	}
 	must(t, j.Close())
 	j = open(t, path) // a start needs none of them
-	if book, read := started(t, j); read > 60 || !bytes.Equal(m.book.Snapshot(), book.Snapshot()) {
+	if tracker, read := started(t, j); read > 60 || !bytes.Equal(m.tracker.Snapshot(), tracker.Snapshot()) {
 		t.Errorf("want the same state from the newest checkpoint, have another from %d records", read)
 	}
 	err := j.Append(t.Context(), []record.Record{{Body: record.Boot{Epoch: 1_000, Account: binding.Text()}}})
@@ -380,7 +380,7 @@ func TestAppendsGoOnWhileTheJournalIsSealed(t *testing.T) {
 	}
 	group.Wait()
 	sealAll(t, j, small)
-	if book, _ := started(t, j); !bytes.Equal(m.book.Snapshot(), book.Snapshot()) {
+	if tracker, _ := started(t, j); !bytes.Equal(m.tracker.Snapshot(), tracker.Snapshot()) {
 		t.Error("want the state of all that was appended, have another")
 	}
 	soundReport(t, j)

@@ -73,15 +73,15 @@ func epochsAfterBackup(t *testing.T, s *store) {
 	j.Close()
 	restore()
 	j = s.open(t)
-	book := reconcile.NewBook(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Settle{})
 	for _, r := range all(t, j) {
-		book.Apply(&r)
+		tracker.Apply(&r)
 	}
-	if book.Epoch() != 1_000 {
-		t.Fatalf("want the backup's epoch, have %d", book.Epoch())
+	if tracker.Epoch() != 1_000 {
+		t.Fatalf("want the backup's epoch, have %d", tracker.Epoch())
 	}
 	const nowS = 3_000
-	if next := max(book.Epoch()+1, nowS); next <= 2_000 {
+	if next := max(tracker.Epoch()+1, nowS); next <= 2_000 {
 		t.Fatalf("epoch %d was used after the backup", next)
 	}
 	add(t, j, boot(nowS))

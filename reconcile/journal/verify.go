@@ -53,24 +53,25 @@ func (r *Report) add(problems ...Problem) {
 
 // verifier recomputes the state from the records.
 type verifier struct {
-	report Report
-	want   *memoryTables
-	book   *reconcile.Book
+	report  Report
+	want    *memoryTables
+	tracker *reconcile.Tracker
 
 	account string // owner of the journal, as recorded by the last start
 	blind   bool   // missing records leave no state to apply records to, until the next checkpoint
 }
 
 func newVerifier() *verifier {
-	return &verifier{report: Report{Problems: []Problem{}, Proves: ProvesConsistency}, want: newMemoryTables(), book: reconcile.NewBook(placement.Settle{})}
+	return &verifier{report: Report{Problems: []Problem{}, Proves: ProvesConsistency}, want: newMemoryTables(),
+		tracker: reconcile.NewTracker(placement.Settle{})}
 }
 
 // verify verifies one record whose link has been checked.
 func (v *verifier) verify(s *Stored) error {
 	v.report.Records, v.report.Hash = int(s.Sequence), s.Hash
 	if c := checkpointOf(s); v.blind && c != nil {
-		if book, err := reconcile.Restore(placement.Settle{}, c); err == nil {
-			v.book, v.account, v.blind = book, c.Account, false
+		if tracker, err := reconcile.Restore(placement.Settle{}, c); err == nil {
+			v.tracker, v.account, v.blind = tracker, c.Account, false
 			return nil
 		}
 	}
@@ -103,7 +104,7 @@ func (v *verifier) apply(s *Stored) (err error) {
 			v.report.add(Problem{"record", sequenceText(s.Sequence), "a record that a start can apply", fmt.Sprint(cause)})
 		}
 	}()
-	v.book.Apply(&s.Record)
+	v.tracker.Apply(&s.Record)
 	return nil
 }
 
@@ -113,7 +114,7 @@ func (v *verifier) checkpoint(s *Stored, c *record.Checkpoint) {
 	if c.Layout != account.Layout || v.blind {
 		return
 	}
-	if have := v.book.Checkpoint(v.account); c.Epoch != have.Epoch || c.Account != have.Account || !account.SameSnapshot(have.State, c.State) {
+	if have := v.tracker.Checkpoint(v.account); c.Epoch != have.Epoch || c.Account != have.Account || !account.SameSnapshot(have.State, c.State) {
 		v.report.add(Problem{"checkpoint", sequenceText(s.Sequence), "the state that the earlier records produce", "another state"})
 	}
 }
@@ -133,7 +134,7 @@ func (v *verifier) posting(s *Stored, p *ledger.Posting) {
 			v.report.add(Problem{"ledger", sequenceText(s.Sequence), "a reading that can be booked", fmt.Sprint(cause)})
 		}
 	}()
-	if want := v.book.Ledger().Lines(&p.Reading); !slices.Equal(want, p.Lines) {
+	if want := v.tracker.Ledger().Lines(&p.Reading); !slices.Equal(want, p.Lines) {
 		v.report.add(Problem{"ledger", sequenceText(s.Sequence), fmt.Sprint(want), fmt.Sprint(p.Lines)})
 	}
 }

@@ -75,7 +75,7 @@ func TestRestartMakesSendingPlacementsUncertain(t *testing.T) {
 	}
 }
 
-func TestBookStateIsShownBeforeItsRecord(t *testing.T) {
+func TestTrackerStateIsShownBeforeItsRecord(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(sending(1, "a"), record.Record{AtMS: 2, ClientOrderID: "a", Body: record.Acknowledged{OrderID: 11}})

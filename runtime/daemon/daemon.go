@@ -85,7 +85,7 @@ type process struct {
 	lane       *lane.Lane  // nil while the exchange is waited for
 	laneFile   *lane.File
 	laneStart  placement.Start
-	listed     uint64 // the book's version when the lane was shown the list
+	listed     uint64 // the tracker's version when the lane was shown the list
 	reloads    *reload.Reloader
 
 	began      time.Time // of driving
@@ -169,23 +169,23 @@ func (p *process) trade(ctx context.Context) (err error) {
 			"botd journal head --accept", cut))
 	}
 	p.history = view.NewHistory()
-	book, err := p.restore(ctx)
+	tracker, err := p.restore(ctx)
 	if err != nil {
 		return err
 	}
-	if err := haltfile.Replay(ctx, p.config, p.directory, p.venue.Client.ServerNowMS(), p.store, p.key, book, p.history); err != nil {
+	if err := haltfile.Replay(ctx, p.config, p.directory, p.venue.Client.ServerNowMS(), p.store, p.key, tracker, p.history); err != nil {
 		return err
 	}
-	account, err := p.account(book)
+	account, err := p.account(tracker)
 	if err != nil {
 		return err
 	}
 	account.Account, account.Checkpoint, account.Replayed = p.venue.Binding.Text(), journal.CheckpointEvery, p.replayed
-	if err := p.openLane(ctx, &account, book); err != nil {
+	if err := p.openLane(ctx, &account, tracker); err != nil {
 		return err
 	}
 	defer p.laneFile.Close()
-	if p.machine, err = engine.New(account, book); err != nil {
+	if p.machine, err = engine.New(account, tracker); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}
 	if p.outage != nil {
@@ -202,12 +202,12 @@ func (p *process) trade(ctx context.Context) (err error) {
 
 // account configures the engine: without strategies while the exchange is awaited, since their
 // symbols are not known yet.
-func (p *process) account(book *reconcile.Book) (engine.Config, error) {
+func (p *process) account(tracker *reconcile.Tracker) (engine.Config, error) {
 	config := *p.config
 	if p.outage != nil {
 		config.Strategies = nil
 	}
-	account, err := engineconfig.Account(&config, book, p.venue.Client.Symbols().Symbol)
+	account, err := engineconfig.Account(&config, tracker, p.venue.Client.Symbols().Symbol)
 	account.ConfigHash, account.Offload = p.config.Hash(), true
 	return account, err
 }

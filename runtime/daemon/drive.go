@@ -275,7 +275,7 @@ func (p *process) logStart() {
 	if p.unclean {
 		console.Warn("daemon.unclean", "restart   the previous run did not stop cleanly; what it left open is determined first")
 	}
-	if halt := p.machine.Book().Halted(); halt.Level != record.LevelNone {
+	if halt := p.machine.Tracker().Halted(); halt.Level != record.LevelNone {
 		console.Warn("trading.halted", "HALTED    %s: %s; botd rearm ends it", halt.Level, halt.Reason)
 	}
 }
@@ -304,7 +304,7 @@ func declares(fact engine.Fact) bool {
 // logReconciled logs that the start has read its state: from here on everything open is managed.
 func logReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
 	unknown := 0
-	for p := range machine.Book().Live() {
+	for p := range machine.Tracker().Live() {
 		if p.State() == placement.Uncertain { // a request that this run has just sent is not uncertain
 			unknown++
 		}

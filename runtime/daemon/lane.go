@@ -19,13 +19,13 @@ import (
 
 // openLane opens the file of the kill switch's lane, and journals the lane's actions of the
 // previous run that are not in the journal.
-func (p *process) openLane(ctx context.Context, account *engine.Config, book *reconcile.Book) error {
+func (p *process) openLane(ctx context.Context, account *engine.Config, tracker *reconcile.Tracker) error {
 	path := filepath.Join(p.directory, lane.FileName)
 	file, found, err := lane.OpenFile(path, p.key.Coder("kill switch line"))
 	if err != nil {
 		return failure.New(failure.IO, "make room on the disk, or, when botd journal tail and the exchange agree, remove it", "%w", err)
 	}
-	records, err := lane.Replay(ctx, found, p.venue.Client.ServerNowMS(), p.store, book)
+	records, err := lane.Replay(ctx, found, p.venue.Client.ServerNowMS(), p.store, tracker)
 	if err == nil {
 		err = file.Reset()
 	}
@@ -90,7 +90,7 @@ func useShown(u *lane.Activation) *view.LaneUse {
 
 // showLane passes the newest list to the lane, when it has changed.
 func (p *process) showLane(status *engine.Status) {
-	if version := p.machine.Book().Version(); p.lane != nil && (status != nil || version != p.listed) {
+	if version := p.machine.Tracker().Version(); p.lane != nil && (status != nil || version != p.listed) {
 		p.listed = version
 		p.lane.Show(p.machine.Exposures())
 	}

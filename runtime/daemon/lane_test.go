@@ -32,10 +32,10 @@ func TestActionsOfTheLaneBeforeACrashAreJournalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := func(t *testing.T, directory string) (*process, *reconcile.Book, func() error) {
+	start := func(t *testing.T, directory string) (*process, *reconcile.Tracker, func() error) {
 		p := &process{directory: directory, store: opened(t, directory, "one"), history: view.NewHistory(), venue: &gateway.Exchange{Client: client}}
-		book := reconcile.NewBook(placement.Settle{})
-		return p, book, func() error { return p.openLane(t.Context(), &engine.Config{Epoch: 7, Lane: "00abc"}, book) }
+		tracker := reconcile.NewTracker(placement.Settle{})
+		return p, tracker, func() error { return p.openLane(t.Context(), &engine.Config{Epoch: 7, Lane: "00abc"}, tracker) }
 	}
 	left := func(t *testing.T, directory string) {
 		t.Helper()
@@ -63,12 +63,12 @@ func TestActionsOfTheLaneBeforeACrashAreJournalled(t *testing.T) {
 	}
 	directory := t.TempDir()
 	left(t, directory)
-	p, book, open := start(t, directory)
+	p, tracker, open := start(t, directory)
 	if err := open(); err != nil {
 		t.Fatal(err)
 	}
-	if p.store.Records() != 3 || book.Halted().Level != record.LevelFlatten || !slices.Equal(actors(p.history), []string{"ann", "botd"}) {
-		t.Errorf("want the halt in the journal, in force and shown, have %d records, %+v, %q", p.store.Records(), book.Halted(), actors(p.history))
+	if p.store.Records() != 3 || tracker.Halted().Level != record.LevelFlatten || !slices.Equal(actors(p.history), []string{"ann", "botd"}) {
+		t.Errorf("want the halt in the journal, in force and shown, have %d records, %+v, %q", p.store.Records(), tracker.Halted(), actors(p.history))
 	}
 	if want := (placement.Start{Epoch: 7, Random: "00abc"}); p.laneStart != want {
 		t.Errorf("want %+v, have %+v", want, p.laneStart)
@@ -115,7 +115,7 @@ func TestTheBoardIsDrawnFourTimesASecond(t *testing.T) {
 		}
 		<-time.After(statusEvery - 1)
 		p.outage, p.listed = nil, 1<<40
-		if p.redraw(0); !p.drawn.Equal(began) || !slices.Contains(states(), "waiting") || p.listed != p.machine.Book().Version() {
+		if p.redraw(0); !p.drawn.Equal(began) || !slices.Contains(states(), "waiting") || p.listed != p.machine.Tracker().Version() {
 			t.Errorf("within a quarter of a second: want the list shown to the lane, and the board as it was, have %s, %q", p.drawn, states())
 		}
 		<-time.After(1)

@@ -48,9 +48,9 @@ func (r *reading) step(now func() time.Time) {
 	r.say(text)
 }
 
-// restore makes the book from the newest checkpoint and the records after it, or from all records;
+// restore makes the tracker from the newest checkpoint and the records after it, or from all records;
 // the history applies the other records while botd trades.
-func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
+func (p *process) restore(ctx context.Context) (*reconcile.Tracker, error) {
 	settle := engineconfig.Settle(p.config)
 	unreadable := func(err error) error {
 		return failure.New(failure.Data, "botd journal verify reports more; nothing was sent", "replay the journal: %w", err)
@@ -60,15 +60,15 @@ func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 		return nil, unreadable(err)
 	}
 	p.backlog, p.replayed = &backlog{history: p.history, path: p.path(), key: p.key}, 0
-	book := reconcile.NewBook(settle)
-	apply := func(r *record.Record) { book.Apply(r); p.history.Apply(r) }
+	tracker := reconcile.NewTracker(settle)
+	apply := func(r *record.Record) { tracker.Apply(r); p.history.Apply(r) }
 	replay := p.store.Replay
 	if checkpoint != nil {
-		if book, err = reconcile.Restore(settle, &checkpoint.Checkpoint); err != nil {
+		if tracker, err = reconcile.Restore(settle, &checkpoint.Checkpoint); err != nil {
 			return nil, unreadable(err)
 		}
 		p.backlog.until = p.store.Records()
-		apply = book.Apply
+		apply = tracker.Apply
 		replay = func(ctx context.Context, take func(*record.Record) error) error {
 			return p.store.ReplayAfter(ctx, checkpoint, take)
 		}
@@ -76,7 +76,7 @@ func (p *process) restore(ctx context.Context) (*reconcile.Book, error) {
 	if err := p.replay(ctx, replay, apply); err != nil {
 		return nil, unreadable(err)
 	}
-	return book, nil
+	return tracker, nil
 }
 
 // path returns the journal's file.

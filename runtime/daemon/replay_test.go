@@ -98,9 +98,9 @@ func TestAStartFromACheckpointHasItsStateAndEachRecordOnce(t *testing.T) {
 	directory := t.TempDir()
 	store := opened(t, directory, slices.Repeat([]string{"old"}, journal.FewRecords)...)
 	halt := record.Record{AtMS: 5, Body: record.Halt{Level: record.LevelPause, Reason: "the news"}}
-	book := reconcile.NewBook(placement.Settle{})
-	book.Apply(&halt)
-	err := store.Append(t.Context(), []record.Record{halt, {AtMS: 6, Body: book.Checkpoint("")}})
+	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker.Apply(&halt)
+	err := store.Append(t.Context(), []record.Record{halt, {AtMS: 6, Body: tracker.Checkpoint("")}})
 	if err == nil {
 		err = store.Append(t.Context(), append(entries("new", "newer"),
 			record.Record{AtMS: 7, Body: record.Halt{Level: record.LevelCancel, Reason: "more news"}}))
@@ -131,8 +131,8 @@ func TestAJournalThatCannotBeReadIsNoStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &process{config: &configs.Config{}, supervisor: ops.NewSupervisor(), store: store, history: view.NewHistory()}
-	book, err := p.restore(t.Context())
-	if failure.CodeOf(err) != failure.Data || book != nil || !strings.Contains(err.Error(), "botd journal verify reports more; nothing was sent") {
+	tracker, err := p.restore(t.Context())
+	if failure.CodeOf(err) != failure.Data || tracker != nil || !strings.Contains(err.Error(), "botd journal verify reports more; nothing was sent") {
 		t.Errorf("want it refused with a hint, have %v", err)
 	}
 }

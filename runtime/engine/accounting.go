@@ -65,10 +65,10 @@ func (a *accounting) observe(snapshot *reconcile.Snapshot) {
 	if !a.config.Ledger || a.journalErr != nil {
 		return
 	}
-	if r, whole := a.book.Readings().Futures(snapshot); whole {
+	if r, whole := a.tracker.Readings().Futures(snapshot); whole {
 		a.receiveReading(&a.futures, r, snapshot.BeganMS)
 	}
-	if r, whole := a.book.Readings().Spot(snapshot); whole {
+	if r, whole := a.tracker.Readings().Spot(snapshot); whole {
 		a.receiveReading(&a.spot, r, snapshot.BeganMS)
 	}
 }
@@ -79,16 +79,16 @@ func (a *accounting) receiveReading(m *bookkeeping, r ledger.Reading, beganMS in
 		m.sinceMS = max(r.AtMS, beganMS) // a clock set back within the round does not make it older
 	}
 	m.last = r
-	m.due, a.limits.flow[r.Market] = a.book.Ledger().Due(&r), exchange.Amount{}
-	if m.due && a.book.Ledger().Opened(r.Market) { // the first reading contains what existed before
-		a.limits.flow[r.Market] = a.book.Ledger().Flow(a.book.Ledger().Lines(&r), r.Market, ledger.FuturesAsset)
+	m.due, a.limits.flow[r.Market] = a.tracker.Ledger().Due(&r), exchange.Amount{}
+	if m.due && a.tracker.Ledger().Opened(r.Market) { // the first reading contains what existed before
+		a.limits.flow[r.Market] = a.tracker.Ledger().Flow(a.tracker.Ledger().Lines(&r), r.Market, ledger.FuturesAsset)
 	}
 	if !m.due {
 		m.dueMS = 0
 		return
 	}
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
-	untouched := a.book.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
+	untouched := a.tracker.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
 	steady := a.config.Feed || beganMS-max(m.sinceMS, m.tradedMS) > a.config.Settle.StalenessMS || untouched
 	unstable := !steady || a.outcomeUnknown(r.Market) || !a.config.Feed && a.positionsDiffer(r.Market)
 	if m.pending > 0 || unstable && r.AtMS-m.dueMS < starvedMS {
@@ -105,7 +105,7 @@ func (a *accounting) receiveReading(m *bookkeeping, r ledger.Reading, beganMS in
 // outcomeUnknown reports whether a market has an order of unknown outcome that was sent less than
 // moneyGiveUpMS ago.
 func (a *accounting) outcomeUnknown(market exchange.Market) bool {
-	return a.book.AnyInFlight(func(p *account.Placement) bool {
+	return a.tracker.AnyInFlight(func(p *account.Placement) bool {
 		return p.State().OutcomeUnknown() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
 }
@@ -113,7 +113,7 @@ func (a *accounting) outcomeUnknown(market exchange.Market) bool {
 // liveIn reports whether an order of botd's is, or may be, open in a market: its later fills may be
 // in a reading's positions but not in its wallet, and are not booked yet.
 func (a *accounting) liveIn(market exchange.Market) bool {
-	return a.book.AnyLive(func(p *account.Placement) bool { return p.Order().Market == market })
+	return a.tracker.AnyLive(func(p *account.Placement) bool { return p.Order().Market == market })
 }
 
 // traded records when a round learned of a fill. A clock set back within the round does not make the fill older than the round.
@@ -128,7 +128,7 @@ func (a *accounting) traded(p *account.Placement, beganMS int64) {
 // positionsDiffer reports whether a position of the market differs, or may differ, from the fills: a
 // read was old, or the wallet includes an unknown fill.
 func (a *accounting) positionsDiffer(market exchange.Market) bool {
-	return a.book.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.positionUncertain(t) })
+	return a.tracker.AnySymbol(func(t *reconcile.SymbolState) bool { return t.Key().Market == market && a.positionUncertain(t) })
 }
 
 // applyBetween applies the reads that complete an unstable reading, one after the other: positions, the
@@ -141,7 +141,7 @@ func (a *accounting) applyBetween(m *bookkeeping, answer *exchange.Answer) {
 		a.askFor(m, pendingCall{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		return
 	}
-	open := a.book.Readings().Positions(answer.Positions.Items())
+	open := a.tracker.Readings().Positions(answer.Positions.Items())
 	switch {
 	case m.between > 1 && slices.Equal(open, m.reading.Open):
 		m.reading.AtMS = a.nowMS
@@ -155,11 +155,11 @@ func (a *accounting) applyBetween(m *bookkeeping, answer *exchange.Answer) {
 // complete requests the missing parts of a reading.
 func (a *accounting) complete(m *bookkeeping) {
 	m.ended, m.found, m.expected = nil, 0, 0
-	if m.reading.Market == exchange.Futures && a.book.Ledger().WantsClosed(&m.reading) {
+	if m.reading.Market == exchange.Futures && a.tracker.Ledger().WantsClosed(&m.reading) {
 		a.askEnded(m)
 	}
 	if m.reading.Market == exchange.Spot {
-		for _, o := range a.book.Ledger().WantsTrades() {
+		for _, o := range a.tracker.Ledger().WantsTrades() {
 			m.expected += int64(o.Quantity)
 			a.askFor(
 				m,
@@ -218,10 +218,10 @@ func ofExecutions(p *pendingCall, err error) bool {
 func (a *accounting) applyEnded(m *bookkeeping, page []exchange.Position) {
 	booked := false
 	for i := range page {
-		m.ended = append(m.ended, a.book.Readings().Position(&page[i]))
-		booked = booked || a.book.Ledger().Booked(page[i].ID)
+		m.ended = append(m.ended, a.tracker.Readings().Position(&page[i]))
+		booked = booked || a.tracker.Ledger().Booked(page[i].ID)
 	}
-	if len(page) >= closedPage && !booked && len(m.ended) < maxClosed && a.book.Ledger().Opened(exchange.Futures) {
+	if len(page) >= closedPage && !booked && len(m.ended) < maxClosed && a.tracker.Ledger().Opened(exchange.Futures) {
 		a.askEnded(m)
 	}
 }
@@ -229,13 +229,13 @@ func (a *accounting) applyEnded(m *bookkeeping, page []exchange.Position) {
 // applyExecutions applies the unbooked executions of one order, oldest first.
 func (a *accounting) applyExecutions(m *bookkeeping, p pendingCall, trades []exchange.UserTrade) {
 	trades = slices.SortedFunc(slices.Values(trades), func(x, y exchange.UserTrade) int { return cmp.Compare(x.ID, y.ID) })
-	for _, o := range a.book.Ledger().WantsTrades() {
+	for _, o := range a.tracker.Ledger().WantsTrades() {
 		if o.OrderID != p.orderID {
 			continue
 		}
 		before := o.Before
 		for i := range trades {
-			trade, known := a.book.Readings().Trade(&trades[i])
+			trade, known := a.tracker.Readings().Trade(&trades[i])
 			if !known || trades[i].OrderID != o.OrderID || slices.Contains(o.Booked, trade.ID) {
 				continue
 			}
@@ -254,7 +254,7 @@ func (a *accounting) applyExecutions(m *bookkeeping, p pendingCall, trades []exc
 func (a *accounting) post(m *bookkeeping) {
 	whole := m.found >= m.expected
 	if m.reading.Market == exchange.Futures {
-		m.reading.Closed, whole = a.book.Ledger().Fresh(&m.reading, m.ended)
+		m.reading.Closed, whole = a.tracker.Ledger().Fresh(&m.reading, m.ended)
 	}
 	if !whole {
 		if m.lackMS == 0 {
@@ -269,16 +269,16 @@ func (a *accounting) post(m *bookkeeping) {
 	}
 	m.reading.Partial, m.reading.Unstable = !whole, m.unstable
 	slices.SortFunc(m.reading.Trades, func(x, y ledger.Trade) int { return cmp.Compare(x.ID, y.ID) })
-	posting := &ledger.Posting{Reading: m.reading, Lines: a.book.Ledger().Lines(&m.reading)}
-	plausible := !m.unstable || a.book.Ledger().Plausible(&m.reading, posting.Lines)
+	posting := &ledger.Posting{Reading: m.reading, Lines: a.tracker.Ledger().Lines(&m.reading)}
+	plausible := !m.unstable || a.tracker.Ledger().Plausible(&m.reading, posting.Lines)
 	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < unstableTries {
 		m.refused++ // it may mix two moments: the next reading decides
 		return
 	}
 	m.due, m.refused = false, 0
-	first := !a.book.Ledger().Opened(m.reading.Market)
-	flow := a.book.Ledger().Flow(posting.Lines, m.reading.Market, ledger.FuturesAsset)
-	left := a.book.Ledger().Left(posting.Lines, m.reading.Market)
+	first := !a.tracker.Ledger().Opened(m.reading.Market)
+	flow := a.tracker.Ledger().Flow(posting.Lines, m.reading.Market, ledger.FuturesAsset)
+	left := a.tracker.Ledger().Left(posting.Lines, m.reading.Market)
 	a.record(record.Record{Body: record.Posting{Posting: *posting}})
 	if !first {
 		a.transferred(m, posting, flow)
@@ -295,7 +295,7 @@ func (a *accounting) post(m *bookkeeping) {
 // transfer. While an order's outcome is unknown or the fills do not explain a position, a change
 // does not count as external, because the unknown may have caused it.
 func (a *accounting) fromOutside() exchange.Amount {
-	if a.positionsDiffer(exchange.Futures) || a.book.AnyInFlight(func(p *account.Placement) bool {
+	if a.positionsDiffer(exchange.Futures) || a.tracker.AnyInFlight(func(p *account.Placement) bool {
 		return p.State().OutcomeUnknown() && p.Order().Market == exchange.Futures
 	}) {
 		return exchange.Amount{}
@@ -323,7 +323,7 @@ func (a *accounting) transferred(m *bookkeeping, posting *ledger.Posting, amount
 		return
 	}
 	a.limits.shift(m.reading.Market, amount)
-	if w := a.book.Watch(""); m.reading.Market == exchange.Futures && w.Known() { // no result includes the transfer
+	if w := a.tracker.Watch(""); m.reading.Market == exchange.Futures && w.Known() { // no result includes the transfer
 		a.record(record.Record{Body: record.Accounted{Wallet: w.Wallet().Add(amount), Losses: w.Losses(), Keeps: true}})
 	}
 }

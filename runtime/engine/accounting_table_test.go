@@ -19,7 +19,7 @@ func accountant(t testing.TB, opened bool) *accounting {
 	if opened {
 		a.futures.reading, a.futures.last = walletRead(1_000), walletRead(1_000)
 		a.post(&a.futures)
-		if !b.book.Ledger().Opened(exchange.Futures) || len(postings(b)) != 1 {
+		if !b.tracker.Ledger().Opened(exchange.Futures) || len(postings(b)) != 1 {
 			t.Fatal("want the wallet taken over")
 		}
 	}
@@ -72,7 +72,7 @@ func TestMovingWalletReadIsRepeated(t *testing.T) {
 		a := accountant(t, false)
 		m := &a.futures
 		m.reading, m.unstable = walletRead(900), true
-		m.reading.Open = a.book.Readings().Positions([]exchange.Position{{ID: 5, Symbol: bitcoin.Name, Quantity: 1, Remaining: 1}})
+		m.reading.Open = a.tracker.Readings().Positions([]exchange.Position{{ID: 5, Symbol: bitcoin.Name, Quantity: 1, Remaining: 1}})
 		a.askFor(m, pendingCall{kind: callBetween}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		list := 0
 		for n := 1; m.pending > 0; n++ {

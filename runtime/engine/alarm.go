@@ -19,8 +19,8 @@ const overdueMS = 120_000
 // after its fence, because there was no valid snapshot (case 24).
 func guardOverdue(b *base) {
 	for _, leg := range b.legs {
-		p := b.book.Overdue(leg.symbol.Key(), b.nowMS, overdueMS)
-		if p == nil || b.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level != record.LevelNone {
+		p := b.tracker.Overdue(leg.symbol.Key(), b.nowMS, overdueMS)
+		if p == nil || b.tracker.HaltOf(account.Scope{Strategy: leg.config.Name}).Level != record.LevelNone {
 			continue
 		}
 		why := fmt.Sprintf("placement %s is unknown %d minutes after it could have been decided: no valid snapshot", p.ClientOrderID(), overdueMS/60_000)
@@ -38,19 +38,19 @@ func unjournalledOrder(id string) string {
 // prefix (case 15): the halt's record names the order. If a halt is already in force, a person is
 // notified once.
 func guardPrefix(o *outbox) {
-	id := o.book.ForeignPrefix()
+	id := o.tracker.ForeignPrefix()
 	if id == "" {
 		return
 	}
-	switch halted := o.book.Halted(); {
+	switch halted := o.tracker.Halted(); {
 	case halted.Unknown != "":
 		return
 	case halted.Level != record.LevelNone:
 		guardUnknownOrders(o) // a halt for another reason may end before this one is checked
-		if o.book.ForeignPrefix() == "" {
+		if o.tracker.ForeignPrefix() == "" {
 			return
 		}
-		id = o.book.ForeignPrefix()
+		id = o.tracker.ForeignPrefix()
 	}
 	why := unjournalledOrder(id) + ": a second botd is running, or an old backup was restored"
 	o.record(record.Record{ClientOrderID: id, Body: record.Halt{Level: record.LevelPause, Reason: why}})
@@ -60,7 +60,7 @@ func guardPrefix(o *outbox) {
 // guardUnknownOrders quarantines the symbols whose history shows an order that the journal does not
 // know: unlike an open order, such an order would not be found again later.
 func guardUnknownOrders(o *outbox) {
-	for symbol := range o.book.Symbols() {
+	for symbol := range o.tracker.Symbols() {
 		if symbol.UnknownEnded() == "" || symbol.Quarantine() != "" {
 			continue
 		}
@@ -73,15 +73,15 @@ func guardUnknownOrders(o *outbox) {
 // watchForeign reports when foreign orders begin to block a symbol's openings, and when they no longer
 // do.
 func watchForeign(o *outbox) {
-	for symbol := range o.book.Symbols() {
-		order := o.book.ForeignOpening(symbol)
+	for symbol := range o.tracker.Symbols() {
+		order := o.tracker.ForeignOpening(symbol)
 		if (order != nil) == (symbol.ForeignSinceMS() != 0) {
 			continue
 		}
 		fact := NoteForeign{Ended: order == nil}
 		if symbol.NoteForeign(0); order != nil {
 			symbol.NoteForeign(o.nowMS)
-			fact.OrderID, fact.Reason = order.ID, foreignText(o.book, symbol, order)
+			fact.OrderID, fact.Reason = order.ID, foreignText(o.tracker, symbol, order)
 		}
 		o.note("", &exchange.Symbol{Market: symbol.Key().Market, Name: symbol.Key().Name}, fact)
 	}
@@ -89,7 +89,7 @@ func watchForeign(o *outbox) {
 
 // watchContradicted reports when a list begins to contradict botd's own fills, and when that ends.
 func watchContradicted(o *outbox) {
-	for symbol := range o.book.Symbols() {
+	for symbol := range o.tracker.Symbols() {
 		if !symbol.NoteContradicted() {
 			continue
 		}
@@ -97,14 +97,14 @@ func watchContradicted(o *outbox) {
 	}
 }
 
-func foreignText(book *reconcile.Book, symbol *reconcile.SymbolState, o *exchange.Order) string {
+func foreignText(tracker *reconcile.Tracker, symbol *reconcile.SymbolState, o *exchange.Order) string {
 	if row := symbol.UnreadRow(o); row != nil {
 		return fmt.Sprintf("order %d, not placed by botd, cannot be read: %s", o.ID, row.Reason)
 	}
-	if symbol.Repeats(o) || book.OfPlan(symbol, o) {
+	if symbol.Repeats(o) || tracker.OfPlan(symbol, o) {
 		return fmt.Sprintf("order %d equals one of botd's: the exchange executed that order twice, or another botd is running", o.ID)
 	}
-	if book.Resembles(symbol, o) {
+	if tracker.Resembles(symbol, o) {
 		return fmt.Sprintf("order %d has no id but the form of botd's stops: another botd runs here, or ran, or a journal was lost", o.ID)
 	}
 	text := fmt.Sprintf("order %d, not placed by botd, may open a position: %s %s", o.ID, o.Side, o.Type)

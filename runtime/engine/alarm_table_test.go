@@ -20,12 +20,12 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 	for after, want := range map[int64]bool{overdueMS: false, overdueMS + 1: true} {
 		w := settled(t)
 		id := w.sends(placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "lost"}})
-		w.engine.nowMS = w.engine.book.Placement(id).Fence(w.engine.book.Settle()) + after
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "lost"}})
+		w.engine.nowMS = w.engine.tracker.Placement(id).Fence(w.engine.tracker.Settle()) + after
 		w.out.Reset()
 		guardOverdue(w.engine.base)
 		guardOverdue(w.engine.base)
-		halt := w.engine.book.HaltOf(account.Scope{Strategy: "one"})
+		halt := w.engine.tracker.HaltOf(account.Scope{Strategy: "one"})
 		why := "placement " + id + " is unknown 2 minutes after it could have been decided: no valid snapshot"
 		notes := facts[NoteHalt](w.out.Notes)
 		if (halt.Level == record.LevelPause && halt.Reason == why) != want || (len(notes) == 1) != want || want && notes[0].Reason != why {
@@ -45,7 +45,7 @@ func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 	ended := func(w *world) { see(w.symbol(), func(o *seen) { o.UnknownEnded = "bt-ended" }) }
 	halted := func(level record.HaltLevel) func(w *world) {
 		return func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "news"}})
 		}
 	}
 	for _, c := range []struct {
@@ -67,7 +67,7 @@ func TestForeignOrderWithPrefixStandsDown(t *testing.T) {
 		}
 		w.out.Reset()
 		guardPrefix(w.engine.outbox)
-		first := w.engine.book.Halted().Unknown
+		first := w.engine.tracker.Halted().Unknown
 		guardPrefix(w.engine.outbox)
 		halts := facts[NoteHalt](w.out.Notes)
 		if first != c.unknown || (w.symbol().Quarantine() != "") != c.quarantined || (len(halts) == 1) != (c.unknown != "") {
@@ -119,7 +119,7 @@ func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 		{"closed", []ledger.Position{closed}, nil, record.LevelNone, 0, 0},
 		{"of another symbol", []ledger.Position{other}, nil, record.LevelNone, 1, 1},
 		{"halted already", []ledger.Position{row}, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelCancel, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelCancel, Reason: "news"}})
 		}, record.LevelCancel, 1, 1},
 		{"in a backtest", []ledger.Position{row}, func(w *world) { w.engine.config.Feed = true }, record.LevelNone, 0, 0},
 	} {
@@ -136,7 +136,7 @@ func TestALiquidationThatTheLedgerReadsHaltsToo(t *testing.T) {
 				journals++
 			}
 		}
-		level := w.engine.book.HaltOf(account.Scope{Strategy: "one"}).Level
+		level := w.engine.tracker.HaltOf(account.Scope{Strategy: "one"}).Level
 		if reports := len(facts[NoteLiquidated](w.out.Notes)); level != c.level || journals != c.journals || reports != c.reports {
 			t.Errorf("%s: want %s, journalled %d times, reported %d times, have %s, %d, %d", c.name, c.level, c.journals, c.reports, level, journals, reports)
 		}
@@ -151,8 +151,8 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		"close it on the exchange"
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 	holdsEther := func(w *world) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, Body: record.Assigned{}})
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: ether, Body: record.Adopted{Quantity: 3}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, Body: record.Assigned{}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: ether, Body: record.Adopted{Quantity: 3}})
 	}
 	for _, c := range []struct {
 		name  string
@@ -186,13 +186,13 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		{"the journal fails", cancel, account.Scope{}, func(w *world) { w.engine.journalErr = errFull },
 			[]string{"the journal cannot be written, and no order is sent before its record: database or disk is full"}},
 		{"an opening of unknown fate", cancel, account.Scope{}, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Unknown{Reason: "lost"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Unknown{Reason: "lost"}})
 		}, []string{"placement bt- on futures BTC-USDT is uncertain: if it turns out to have opened a position, that is closed too"}},
 		{"an exit of unknown fate", cancel, account.Scope{}, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
 		}, nil},
 		{"a rule keeps the exit back", flatten, account.Scope{}, func(w *world) {
-			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 			see(w.symbol(), func(o *seen) { o.Position = 10 })
 			w.engine.dispatcher.refusals.isNew("one exit ", "symbol: a test", w.engine.nowMS)
 		}, []string{"the exit of futures BTC-USDT is refused by symbol: a test"}},
@@ -200,14 +200,14 @@ func TestHaltListsBlindSpots(t *testing.T) {
 			w.engine.dispatcher.refusals.isNew("one exit ", "symbol: a test", w.engine.nowMS)
 		}, nil},
 		{"its symbol waits for a person", flatten, account.Scope{}, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, nil},
 		{"a position that no strategy trades", flatten, account.Scope{}, func(w *world) {
-			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3},
+			*reconciletest.Of(w.engine.tracker).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3},
 				{Symbol: "BTC-USDT", Remaining: 3}, {Symbol: "SOL-USDT"}}
 		}, []string{"futures ETH-USDT: a SHORT position that no strategy trades stays open: close it on the exchange"}},
 		{"a position that no strategy trades, and a strategy is halted", flatten, account.Scope{Strategy: "one"}, func(w *world) {
-			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3}}
+			*reconciletest.Of(w.engine.tracker).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Short, Remaining: 3}}
 		}, nil},
 		{"a position on a symbol that is not listed", flatten, account.Scope{}, holdsEther, []string{unlistedEther}},
 		{"the same, and its strategy is halted", flatten, account.Scope{Strategy: "two"}, holdsEther, []string{unlistedEther}},
@@ -215,7 +215,7 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		{"the same, and orders are canceled", cancel, account.Scope{}, holdsEther, nil},
 		{"the same, and the list of positions shows it", flatten, account.Scope{}, func(w *world) {
 			holdsEther(w)
-			*reconciletest.Of(w.engine.book).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Long, Remaining: 3}}
+			*reconciletest.Of(w.engine.tracker).OpenPositions = []exchange.Position{{Symbol: "ETH-USDT", Side: exchange.Long, Remaining: 3}}
 		}, []string{"futures ETH-USDT: a LONG position that no strategy trades stays open: close it on the exchange"}},
 		{"orders on a symbol that is not listed", cancel, account.Scope{Symbol: ether}, func(w *world) {
 			w.sendsOn(ether, placement.Entry)
@@ -259,7 +259,7 @@ func TestAcceptedExitsCoverPosition(t *testing.T) {
 			w.acknowledged(w.sends(c.other), 9)
 		}
 		w.sends(placement.Exit) // an unanswered exit
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
 		see(w.symbol(), func(o *seen) { o.Position = c.held })
 		if have := w.engine.closingInFlight(w.engine.legs[0]); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
@@ -288,9 +288,9 @@ func TestRoundReportsPlacementOutcome(t *testing.T) {
 		w := settled(t)
 		w.engine.config.Quiet = c.quiet
 		id := w.sendsOn(c.key, placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5, Filled: c.before}})
-		p := w.engine.book.Placement(id)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: c.body})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5, Filled: c.before}})
+		p := w.engine.tracker.Placement(id)
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: c.body})
 		w.engine.accounting.futures.tradedMS, w.engine.accounting.spot.tradedMS = 1, 1
 		w.engine.nowMS += 700
 		w.out.Reset()

@@ -294,7 +294,7 @@ func TestPlanIsPutInForce(t *testing.T) {
 	} {
 		w := settled(t)
 		one := w.engine.legs[0]
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &c.inForce}})
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &c.inForce}})
 		if c.with != nil {
 			c.with(w, one)
 		}
@@ -323,13 +323,13 @@ func TestDecisionStoresMemory(t *testing.T) {
 		w := settled(t)
 		one := w.engine.legs[0]
 		if c.name == "events" { // as many again as are stored were missed
-			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{Events: true}})
+			w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{Events: true}})
 			for range 1_999 {
-				w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Declined{Rule: "margin"}})
+				w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Declined{Rule: "margin"}})
 			}
 		}
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{Events: c.watches}})
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Declined{Rule: "margin"}})
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{Events: c.watches}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Declined{Rule: "margin"}})
 		w.engine.tick.fillView(one)
 		var plan strategy.Plan
 		plan.Remember("n", 7)
@@ -357,7 +357,7 @@ func TestStrategiesDecideAgain(t *testing.T) {
 		want bool
 	}{
 		{"it desires a position", func(*leg) {}, true},
-		{"it desires none", func(one *leg) { one.state = emptyBase(1).book.Strategy("one") }, false},
+		{"it desires none", func(one *leg) { one.state = emptyBase(1).tracker.Strategy("one") }, false},
 		{"it was removed", func(one *leg) { one.config.Removed = true }, false},
 		{"it failed", func(one *leg) { one.failure.why = "a bug" }, false},
 	} {

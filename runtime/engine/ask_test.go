@@ -69,8 +69,8 @@ func TestHungStrategyStaysProtectedAndCanBeFlattened(t *testing.T) {
 	if state := w.engine.Status().Strategies[0].State; state != "hung" || len(w.killed) != 1 {
 		t.Errorf("want it hung and abandoned once, have %s and %v", state, w.killed)
 	}
-	if w.engine.Book().LiveCount() != 1 {
-		t.Errorf("want its stop on the exchange, have %d orders", w.engine.Book().LiveCount())
+	if w.engine.Tracker().LiveCount() != 1 {
+		t.Errorf("want its stop on the exchange, have %d orders", w.engine.Tracker().LiveCount())
 	}
 	w.manually(w.market(exchange.Sell, 5, true)) // its position changes while it hangs
 	w.pass(20_000)
@@ -230,7 +230,7 @@ func TestAnswerAfterHaltChangesOnlyThePlan(t *testing.T) {
 	w.give(&EventHalt{Level: record.LevelPause, Reason: "a person"})
 	w.pass(10_000)
 	w.wantHeld(0)
-	if target := w.engine.Book().Strategy("one").Plan().Target().Quantity; target != 20 {
+	if target := w.engine.Tracker().Strategy("one").Plan().Target().Quantity; target != 20 {
 		t.Errorf("want the plan in force once trading resumes, have %d", target)
 	}
 	w.give(&EventHalt{Level: record.LevelNone})

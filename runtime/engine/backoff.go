@@ -134,7 +134,7 @@ func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) 
 // restore loads the refusals from before this start from the journal: a process that restarts
 // repeatedly sends no more orders than one that keeps running.
 func (b *backoffs) restore() {
-	for _, r := range b.book.Refusals() {
+	for _, r := range b.tracker.Refusals() {
 		if b.feed || b.nowMS-r.LastMS > forgetBackoffMS {
 			continue
 		}
@@ -214,7 +214,7 @@ func (b *backoffs) settled(p *account.Placement) {
 			b.refused(attemptAt(p), 0, "accepted, then rejected", false)
 		}
 	case placement.Canceled:
-		if b.book.Symbol(p.Symbol()).Denied(p) {
+		if b.tracker.Symbol(p.Symbol()).Denied(p) {
 			b.refused(attemptAt(p), 0, "accepted, then canceled before a list showed it", false)
 		}
 	}
@@ -265,7 +265,7 @@ func (b *backoffs) cancelsStop(one *backoff) bool {
 	if one.purpose != placement.Cancel {
 		return false
 	}
-	p := b.book.Placement(one.key)
+	p := b.tracker.Placement(one.key)
 	return p != nil && p.Purpose() == placement.StopLoss
 }
 
@@ -293,11 +293,11 @@ func (b *backoffs) nextMS() int64 {
 // watch forgets intents that are no longer desired, and reports refusals that begin or end.
 func (b *backoffs) watch() {
 	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
-		symbol := b.book.Symbol(one.symbol)
+		symbol := b.tracker.Symbol(one.symbol)
 		over := b.nowMS-one.derivedMS > forgetBackoffMS || b.restsAfterAll(one)
 		switch {
 		case one.purpose == placement.Cancel:
-			over = over || b.book.Placement(one.key) == nil
+			over = over || b.tracker.Placement(one.key) == nil
 		case !one.purpose.Opens() && one.purpose != placement.Leverage:
 			over = over || symbol.Settled() && symbol.Position() == 0 && symbol.Contradicted() == "" && !b.doubtsEnd(one)
 		}
@@ -319,7 +319,7 @@ func (b *backoffs) watch() {
 // restsAfterAll reports whether a refused stop rests after all, as found since the newest refusal: the exchange had executed it, and refused the later ones
 // because it holds the asset. The next stop is a different order.
 func (b *backoffs) restsAfterAll(one *backoff) bool {
-	return one.purpose == placement.StopLoss && b.book.AnyLive(func(p *account.Placement) bool {
+	return one.purpose == placement.StopLoss && b.tracker.AnyLive(func(p *account.Placement) bool {
 		return p.Purpose() == one.purpose && p.Symbol() == one.symbol && p.Strategy() == one.strategy && p.Order().Type == one.kind &&
 			p.State() == placement.Working && !p.Duplicate() && p.SentMS() >= one.lastMS
 	})
@@ -328,7 +328,7 @@ func (b *backoffs) restsAfterAll(one *backoff) bool {
 // doubtsEnd reports whether a spot stop is still desired although nothing is left of its position: while botd stands down, it is sent whatever the wallet
 // shows. On futures a settled position has ended, and the next one needs its stop at once.
 func (b *backoffs) doubtsEnd(one *backoff) bool {
-	return one.purpose == placement.StopLoss && one.symbol.Market == exchange.Spot && b.book.StandsDown() && b.nowMS-one.derivedMS <= currentMS
+	return one.purpose == placement.StopLoss && one.symbol.Market == exchange.Spot && b.tracker.StandsDown() && b.nowMS-one.derivedMS <= currentMS
 }
 
 func (b *backoffs) noteEnded(one *backoff) {

@@ -165,7 +165,7 @@ func TestRefusedFlattenBacksOffAndReportsReason(t *testing.T) {
 				t.Errorf("the halt: want what keeps it, have %q", halted.Remaining)
 			}
 			stops := 0
-			for p := range w.engine.Book().Live() {
+			for p := range w.engine.Tracker().Live() {
 				if p.Purpose() == placement.StopLoss && p.State() == placement.Working {
 					stops++
 				}
@@ -270,7 +270,7 @@ func TestARefusedLeverageAndARefusedCancelBackOff(t *testing.T) {
 	w.wantState("refused")
 	w.network = nil
 	w.pass(61_000)
-	if w.engine.Book().LiveCount() != 0 {
+	if w.engine.Tracker().LiveCount() != 0 {
 		t.Errorf("want it canceled\n%s", w.story())
 	}
 }
@@ -291,7 +291,7 @@ func TestLostAnswersAreBoundedByMaxOpenOrders(t *testing.T) {
 	most := 0
 	for range 300 {
 		w.pass(1_000)
-		most = max(most, w.engine.Book().LiveCount())
+		most = max(most, w.engine.Tracker().LiveCount())
 	}
 	if most > 6 {
 		t.Errorf("want at most 6 placements unsettled, have %d\n%s", most, w.story())
@@ -418,7 +418,7 @@ func refusedBeforeOpening(t testing.TB) {
 		return fate{}
 	}
 	w.pass(35_000)
-	if n := len(w.engine.Book().Refusals()); n != 1 {
+	if n := len(w.engine.Tracker().Refusals()); n != 1 {
 		t.Fatalf("want the stop refused\n%s", w.story())
 	}
 	w.network = nil

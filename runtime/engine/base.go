@@ -12,7 +12,7 @@ import (
 	"botd/risk"
 )
 
-// base is the shared state of the engine's parts: the configuration with the limits in force, the book, the
+// base is the shared state of the engine's parts: the configuration with the limits in force, the tracker, the
 // strategies, the agenda, the shutdown, and the outbox of the current event.
 type base struct {
 	*outbox
@@ -41,7 +41,7 @@ type dueTimes struct {
 }
 
 // settleBounds returns the exchange's bounds W, D and L of exactly-once.md.
-func (b *base) settleBounds() *placement.Settle { settle := b.book.Settle(); return &settle }
+func (b *base) settleBounds() *placement.Settle { settle := b.tracker.Settle(); return &settle }
 
 // markets are both markets, in the order in which they are read.
 var markets = [...]exchange.Market{exchange.Futures, exchange.Spot}

@@ -38,7 +38,7 @@ func bookedWhenStable(t testing.TB) {
 				unknown(60_000)(a, m)
 				a.recordAt(a.nowMS, record.Record{Symbol: bitcoin, ClientOrderID: "unknown", Body: record.Acknowledged{OrderID: 5}})
 			}
-			see(a.book.Track(key), func(o *seen) { o.Unread = true })
+			see(a.tracker.Track(key), func(o *seen) { o.Unread = true })
 		}
 	}
 	starved := func(ms int64) func(a *accounting, m *bookkeeping) {
@@ -99,7 +99,7 @@ func bookedWhenStable(t testing.TB) {
 			t.Errorf("%s: have it due since %d", c.name, m.dueMS)
 		}
 		outside := moved
-		if len(slices.Collect(a.book.InFlight())) > 0 {
+		if len(slices.Collect(a.tracker.InFlight())) > 0 {
 			outside = exchange.Amount{} // an uncertain order may have caused it
 		}
 		if ready := m.due && pending == 0 && len(a.out.Calls) == 0; a.ready() != ready || a.limits.unbooked() != moved || a.fromOutside() != outside {
@@ -127,11 +127,11 @@ func TestAClockThatIsSetBackMakesNoFillOlder(t *testing.T) {
 	for ends, want := range map[int64]int64{-500: 0, 0: 0, 500: 500} {
 		w := settled(t)
 		id := w.sendsOn(bitcoin, placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5, Filled: 4}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5, Filled: 4}})
 		beganMS := w.engine.nowMS
 		w.engine.reader.reading.snapshot.BeganMS = beganMS
 		w.engine.nowMS += ends
-		w.engine.round.notePlacement(w.engine.book.Placement(id), 0)
+		w.engine.round.notePlacement(w.engine.tracker.Placement(id), 0)
 		if have := w.engine.accounting.futures.tradedMS - beganMS; have != want {
 			t.Errorf("a round that ends %d ms after its begin: want the fill dated %d after it, have %d", ends, want, have)
 		}
@@ -155,7 +155,7 @@ func spotAccountant(t *testing.T) *accounting {
 	a.spot.last = a.spot.reading
 	a.post(&a.spot)
 	about(record.Fill{OrderID: 5, Filled: 30, Price: exchange.AmountOf(100)})
-	if !b.book.Ledger().Opened(exchange.Spot) || len(b.book.Ledger().WantsTrades()) != 1 {
+	if !b.tracker.Ledger().Opened(exchange.Spot) || len(b.tracker.Ledger().WantsTrades()) != 1 {
 		t.Fatal("want the wallet taken over, and executions to be booked")
 	}
 	return a
@@ -367,7 +367,7 @@ func TestDeclaredTransferMovesBaselines(t *testing.T) {
 		b.record(record.Record{Strategy: one.config.Name, Symbol: one.symbol.Key(), Body: record.Result{}})
 		before := len(b.unwritten)
 		l.explained(c.market, ledger.Matched{Amount: exchange.AmountOf(c.amount), AtMS: b.nowMS + c.shownMS}, one)
-		account, own := b.book.Watch("").Day(), b.book.Watch(one.config.Name)
+		account, own := b.tracker.Watch("").Day(), b.tracker.Watch(one.config.Name)
 		if have := fmt.Sprint(account.Equity, " ", account.Peak, " ", account.Spot); have != c.accountWant || len(b.unwritten) != before+3 {
 			t.Errorf("%s: the account: want %s, have %s", c.name, c.accountWant, have)
 		}

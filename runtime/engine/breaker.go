@@ -27,12 +27,12 @@ func (b *breaker) guardBreaker() {
 	if config.Unknowns == 0 {
 		return
 	}
-	if b.breaking && !b.book.Breaking(b.nowMS) {
+	if b.breaking && !b.tracker.Breaking(b.nowMS) {
 		b.breaking = false
-		b.note("", nil, NoteBreaker{Ended: true, Reason: b.book.Breaker().Reason})
+		b.note("", nil, NoteBreaker{Ended: true, Reason: b.tracker.Breaker().Reason})
 		b.requestRoundSoon()
 	}
-	sent, unknown, empty := b.book.Tally(b.nowMS - config.WithinMS)
+	sent, unknown, empty := b.tracker.Tally(b.nowMS - config.WithinMS)
 	switch {
 	case unknown >= config.Unknowns:
 		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", unknown, sent, config.WithinMS/60_000), config.PauseMS)
@@ -60,7 +60,7 @@ func (b *breaker) rateLimited() {
 // trip pauses openings for a while and reports whether it did; a longer pause in force stays.
 func (b *breaker) trip(why string, pauseMS int64) bool {
 	until := b.nowMS + pauseMS
-	if until <= b.book.Breaker().UntilMS {
+	if until <= b.tracker.Breaker().UntilMS {
 		return false
 	}
 	b.record(record.Record{Body: record.Breaker{Reason: why, UntilMS: until}})

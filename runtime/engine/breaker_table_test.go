@@ -66,8 +66,8 @@ func TestBreakerPausesOpenings(t *testing.T) {
 		b.nowMS += c.agoMS
 		one := &breaker{base: b}
 		one.guardBreaker()
-		until := b.book.Breaker().UntilMS
-		if want := c.wantMS != 0; b.book.Breaking(b.nowMS) != want || want && until != b.nowMS+c.wantMS || one.breaking != want ||
+		until := b.tracker.Breaker().UntilMS
+		if want := c.wantMS != 0; b.tracker.Breaking(b.nowMS) != want || want && until != b.nowMS+c.wantMS || one.breaking != want ||
 			len(b.out.Notes) != map[bool]int{true: 1}[want] {
 			t.Errorf("%s: want a pause of %d ms, have %d, %+v", c.name, c.wantMS, until-b.nowMS, b.out.Notes)
 			continue
@@ -77,7 +77,7 @@ func TestBreakerPausesOpenings(t *testing.T) {
 			if c.lost < 5 {
 				want += ": more than one in 5"
 			}
-			if why := b.book.Breaker().Reason; why != want {
+			if why := b.tracker.Breaker().Reason; why != want {
 				t.Errorf("%s: want %q, have %q", c.name, want, why)
 			}
 		}
@@ -109,24 +109,24 @@ func TestALongerPauseStays(t *testing.T) {
 		one := &breaker{base: b}
 		b.rulesMS = never
 		outcomes(b, 0, 0, 3)
-		if one.guardBreaker(); b.book.Breaker().UntilMS != b.nowMS+45_000 || (b.rulesMS == never) != feed {
-			t.Errorf("want a pause of 45 s, and the rules read %t, have %+v", !feed, b.book.Breaker())
+		if one.guardBreaker(); b.tracker.Breaker().UntilMS != b.nowMS+45_000 || (b.rulesMS == never) != feed {
+			t.Errorf("want a pause of 45 s, and the rules read %t, have %+v", !feed, b.tracker.Breaker())
 		}
 		if one.rateLimited(); len(b.out.Notes) != 1 {
 			t.Errorf("want the pause of the same length left alone, have %+v", b.out.Notes)
 		}
 		b.nowMS++
-		if one.rateLimited(); len(b.out.Notes) != 2 || b.book.Breaker().UntilMS != b.nowMS+45_000 {
-			t.Errorf("want a longer pause in force, have %+v", b.book.Breaker())
+		if one.rateLimited(); len(b.out.Notes) != 2 || b.tracker.Breaker().UntilMS != b.nowMS+45_000 {
+			t.Errorf("want a longer pause in force, have %+v", b.tracker.Breaker())
 		}
 		b.config.Breaker.EmptyPauseMS = 0
 		b.nowMS++
-		if one.rateLimited(); b.book.Breaker().UntilMS != b.nowMS+45_000 {
-			t.Errorf("want 45 s where no pause is configured, have %+v", b.book.Breaker())
+		if one.rateLimited(); b.tracker.Breaker().UntilMS != b.nowMS+45_000 {
+			t.Errorf("want 45 s where no pause is configured, have %+v", b.tracker.Breaker())
 		}
 		b.config.Breaker.Unknowns = 0
 		b.nowMS++
-		if one.rateLimited(); b.book.Breaker().UntilMS == b.nowMS+45_000 {
+		if one.rateLimited(); b.tracker.Breaker().UntilMS == b.nowMS+45_000 {
 			t.Error("want nothing where there is no breaker")
 		}
 	}

@@ -21,7 +21,7 @@ func polled(t testing.TB, key exchange.SymbolKey, held int) (*market, *series) {
 	b.rulesMS = never
 	m := &market{base: b, strict: map[exchange.SymbolKey]int64{}, limits: &limits{base: b}, tick: &tick{base: b}}
 	s := m.seriesOf(key, exchange.Minute1)
-	one := &leg{symbol: b.book.Track(key), series: s}
+	one := &leg{symbol: b.tracker.Track(key), series: s}
 	for _, symbol := range sim.DefaultSymbols() {
 		if symbol.Key() == key {
 			one.config = StrategyConfig{Name: "one", Symbol: symbol, Interval: exchange.Minute1, Strategy: scripted(func(*strategy.View, *strategy.Plan) {})}
@@ -30,7 +30,7 @@ func polled(t testing.TB, key exchange.SymbolKey, held int) (*market, *series) {
 	}
 	one.config.Schedule = each(1_000)
 	s.symbol, s.warmup, s.legs, s.pollMS = one.config.Symbol, 10, []*leg{one}, b.nowMS
-	one.state = b.book.Strategy("one")
+	one.state = b.tracker.Strategy("one")
 	b.addLeg(one)
 	for i := range held {
 		s.candles.Append(candleAt(b.nowMS - int64(held-i)*minuteMS))
@@ -79,7 +79,7 @@ func TestCandlePollOrder(t *testing.T) { // AllocsPerRun allows no parallel test
 	m, first := polled(t, bitcoin, 5)
 	add := func(key exchange.SymbolKey, interval exchange.Interval, with func(*leg)) *leg {
 		s := m.seriesOf(key, interval)
-		one := &leg{symbol: m.book.Track(key), series: s, config: first.legs[0].config}
+		one := &leg{symbol: m.tracker.Track(key), series: s, config: first.legs[0].config}
 		one.config.Schedule, one.config.Interval = nil, interval
 		s.symbol, s.pollMS, s.legs = first.symbol, m.nowMS, append(s.legs, one)
 		if with != nil {

@@ -167,7 +167,7 @@ var casesOfBelief = []caseTest{
 		w.pass(10_000)
 		w.manually(w.market(exchange.Sell, 10, true))
 		w.pass(15_000)
-		if latch, known := w.engine.Book().Strategy("one").Latch(), w.symbol().Known(); latch != 1 || known != 0 {
+		if latch, known := w.engine.Tracker().Strategy("one").Latch(), w.symbol().Known(); latch != 1 || known != 0 {
 			t.Errorf("want it adopted and latched, have known %d, latch %d\n%s", known, latch, w.story())
 		}
 		w.wantState("adopted")
@@ -261,7 +261,7 @@ var casesOfBelief = []caseTest{
 				Type: exchange.Limit, Price: 49_000e8, Quantity: 1_000}},
 		)
 		w.pass(18_000)
-		if latch, known := w.engine.Book().Strategy("one").Latch(), w.symbol().Known(); latch != 1 || known > 1_001 {
+		if latch, known := w.engine.Tracker().Strategy("one").Latch(), w.symbol().Known(); latch != 1 || known > 1_001 {
 			t.Errorf("want it adopted and latched, have known %d, latch %d\n%s", known, latch, w.story())
 		}
 		w.pass(60_000)

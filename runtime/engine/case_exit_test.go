@@ -350,7 +350,7 @@ var casesOfStates = []caseTest{
 			switch op := call.Request.Operation; {
 			case op.Places():
 				return fate{lost: true}
-			case op == exchange.FuturesOpenPositions && w.engine.Book().LiveCount() > 0:
+			case op == exchange.FuturesOpenPositions && w.engine.Tracker().LiveCount() > 0:
 				return fate{err: &exchange.Unavailable{Reason: "status 503"}}
 			}
 			return fate{}

@@ -41,7 +41,7 @@ var casesOfState = []caseTest{
 		if state != placement.Filled || !strings.Contains(evidence, "closed before the first read") {
 			t.Errorf("want filled and closed, inferred; have %s %q", state, evidence)
 		}
-		if latch := w.engine.Book().Strategy("one").Latch(); latch != 1 {
+		if latch := w.engine.Tracker().Strategy("one").Latch(); latch != 1 {
 			t.Errorf("want the strategy latched long, have %d", latch)
 		}
 		w.wantSound()
@@ -77,7 +77,7 @@ var casesOfState = []caseTest{
 		hidden = false // it is listed within D
 		w.pass(10_000)
 		w.wantSent(1)
-		if live := slices.Collect(w.engine.Book().Live()); len(live) != 1 || live[0].State() != placement.Working {
+		if live := slices.Collect(w.engine.Tracker().Live()); len(live) != 1 || live[0].State() != placement.Working {
 			t.Errorf("want the order known and working, have %+v", live)
 		}
 	}},
@@ -121,8 +121,8 @@ var casesOfState = []caseTest{
 		for _, fact := range facts[NoteStale](w.notes) {
 			counted += fact.Count
 		}
-		if counted == 0 || int64(counted) != w.engine.Book().Stale() {
-			t.Errorf("want each counted once, have %d reported of %d", counted, w.engine.Book().Stale())
+		if counted == 0 || int64(counted) != w.engine.Tracker().Stale() {
+			t.Errorf("want each counted once, have %d reported of %d", counted, w.engine.Tracker().Stale())
 		}
 		w.wantSent(1)
 		w.wantSound()
@@ -137,7 +137,7 @@ var casesOfState = []caseTest{
 		if len(facts[NoteFound](w.notes)) != 1 {
 			t.Errorf("want one alarm, have %d", len(facts[NoteFound](w.notes)))
 		}
-		if live := slices.Collect(w.engine.Book().Live()); len(live) != 1 || live[0].Duplicate() || live[0].OrderID() != 1 {
+		if live := slices.Collect(w.engine.Tracker().Live()); len(live) != 1 || live[0].Duplicate() || live[0].OrderID() != 1 {
 			t.Errorf("want the elder kept, have %+v", live)
 		}
 	}},
@@ -290,7 +290,7 @@ var casesOfState = []caseTest{
 		if d := w.wantState("quarantined"); !strings.Contains(d.Cause, "differs from the fills by 0.01") {
 			t.Errorf("want what the backup lacks, have %q", d.Cause)
 		}
-		if halt := w.engine.Book().Halted(); halt.Level != record.LevelNone {
+		if halt := w.engine.Tracker().Halted(); halt.Level != record.LevelNone {
 			t.Errorf("want the other symbols traded on, have %+v", halt)
 		}
 		w.wantSent(2)

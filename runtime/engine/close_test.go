@@ -115,7 +115,7 @@ func TestRemovedStrategyIsFlattenedIfConfigured(t *testing.T) {
 	w.wantHeld(0)
 	w.wantOpen(0)
 	w.wantSound()
-	if orphans := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }); len(orphans) > 0 {
+	if orphans := w.engine.Tracker().Orphans(func(string, exchange.SymbolKey) bool { return false }); len(orphans) > 0 {
 		t.Errorf("want nothing held any more, have %+v", orphans)
 	}
 }
@@ -150,7 +150,7 @@ func TestFlattenPreviewEqualsSentRequests(t *testing.T) {
 			}
 			w.network = func(call *Call) fate {
 				if r := call.Request; r.Operation == exchange.FuturesCancel {
-					for p := range w.engine.Book().Live() {
+					for p := range w.engine.Tracker().Live() {
 						if p.OrderID() == r.OrderID {
 							have = append(have, "cancel  "+p.ClientOrderID())
 						}
@@ -177,7 +177,7 @@ func TestAHaltIsOnlyMadeSevererAndEndsByArming(t *testing.T) {
 	w := standing(t)
 	w.halt(record.LevelCancel, account.Scope{})
 	w.halt(record.LevelPause, account.Scope{})
-	if have := w.engine.Book().Halted().Level; have != record.LevelCancel {
+	if have := w.engine.Tracker().Halted().Level; have != record.LevelCancel {
 		t.Errorf("want cancel kept, have %s", have)
 	}
 	w.halt(record.LevelFlatten, account.Scope{})
@@ -253,7 +253,7 @@ func TestFlattenResumesAfterCrashAtAnyRecord(t *testing.T) {
 		if len(w.refused) > 0 {
 			t.Errorf("want nothing refused by the exchange, have %v", w.refused)
 		}
-		if have := w.engine.Book().Halted().Level; have != record.LevelFlatten {
+		if have := w.engine.Tracker().Halted().Level; have != record.LevelFlatten {
 			t.Errorf("want the halt in force, have %q", have)
 		}
 		if w.lifes != 2 || t.Failed() {
@@ -308,7 +308,7 @@ func TestAHaltWorksWhileTheExchangeFails(t *testing.T) {
 	w.pass(60_000)
 	w.halt(record.LevelFlatten, account.Scope{})
 	w.pass(60_000)
-	if have := w.engine.Book().Halted().Level; have != record.LevelFlatten {
+	if have := w.engine.Tracker().Halted().Level; have != record.LevelFlatten {
 		t.Errorf("want it in force, have %q", have)
 	}
 	w.network = nil

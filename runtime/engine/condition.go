@@ -76,7 +76,7 @@ func ofLeg(in func(*leg) bool) func(*permission, candidate) bool {
 // ofSymbols declares the state of each symbol.
 func ofSymbols(of func(*reporter, *reconcile.SymbolState) []Degraded) func(*reporter) []Degraded {
 	return func(r *reporter) (all []Degraded) {
-		for symbol := range r.book.Symbols() {
+		for symbol := range r.tracker.Symbols() {
 			all = append(all, of(r, symbol)...)
 		}
 		return all

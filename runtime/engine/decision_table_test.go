@@ -47,7 +47,7 @@ func TestOnlyLastOfSeveralCandlesDecides(t *testing.T) {
 			}
 		})
 		if c.held != 0 {
-			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
+			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
 		}
 		answer := &exchange.Candles{Interval: exchange.Minute1}
 		for i := range c.count {
@@ -102,7 +102,7 @@ func TestUnreduciblePositionIsClosed(t *testing.T) {
 		rules := *w.symbol().Rules()
 		rules.QuantityTick = c.tick
 		see(w.symbol(), func(o *seen) { o.Rules, o.Last = &rules, c.last })
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
 		if have := w.engine.legs[0].ended(); have != c.want {
 			t.Errorf("%d at %d: want it over %t, have %t", c.held, c.last, c.want, have)
 		}
@@ -223,12 +223,12 @@ func TestAcceptedOrderClearsRefusals(t *testing.T) {
 		w := settled(t)
 		b := w.engine.backoffs
 		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 1, Quantity: 10,
-			PostOnly: c.post, ClientOrderID: w.engine.book.NextClientOrderID("t")}
+			PostOnly: c.post, ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
 		about := func(body record.Body) {
-			w.engine.book.Apply(&record.Record{AtMS: w.engine.nowMS, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID, Body: body})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.engine.nowMS, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID, Body: body})
 		}
 		about(record.Sending{Order: order, Purpose: placement.Order, Key: "k"})
-		p := w.engine.book.Placement(order.ClientOrderID)
+		p := w.engine.tracker.Placement(order.ClientOrderID)
 		b.count(attemptAt(p), 7, "no", false, w.engine.nowMS-c.sentMS)
 		about(c.body)
 		b.settled(p)
@@ -257,9 +257,9 @@ func deniedStops(t testing.TB, shown, canceled bool, want int) {
 	b, refused := w.engine.backoffs, 0
 	for id := int64(900); id < 902; id++ {
 		order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Price: 46_550e8,
-			StopPrice: 49_000e8, Quantity: 2_000, ClientOrderID: w.engine.book.NextClientOrderID("t")}
+			StopPrice: 49_000e8, Quantity: 2_000, ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
 		about := func(body record.Body) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: body})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID, Body: body})
 		}
 		about(record.Sending{Order: order, Purpose: placement.StopLoss})
 		about(record.Acknowledged{OrderID: id})
@@ -267,9 +267,9 @@ func deniedStops(t testing.TB, shown, canceled bool, want int) {
 			about(record.Fill{OrderID: id})
 		}
 		if canceled {
-			w.engine.book.NoteCancel(order.ClientOrderID, w.now)
+			w.engine.tracker.NoteCancel(order.ClientOrderID, w.now)
 		}
-		p := w.engine.book.Placement(order.ClientOrderID)
+		p := w.engine.tracker.Placement(order.ClientOrderID)
 		about(record.Ended{OrderID: id, State: placement.Canceled})
 		b.settled(p)
 		if one := b.of(attemptAt(p)); one != nil {
@@ -317,7 +317,7 @@ func TestTheTargetOfAPlanIsAQuantityOnceItWasPriced(t *testing.T) {
 		w := settled(t)
 		w.plan(c.target)
 		if c.priced != 0 {
-			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Priced{Target: c.target, Quantity: c.priced}})
+			w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Priced{Target: c.target, Quantity: c.priced}})
 		}
 		if have := w.engine.Status().Strategies[0].Target; have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
@@ -337,18 +337,18 @@ func TestEquityLimitsUseCompleteReads(t *testing.T) {
 		{"a round has read", true, false, nil, true}, {"between rounds", false, true, nil, true},
 		{"between rounds, and none needs it", false, false, nil, false},
 		{"of two moments", true, true, func(l *limits) { l.mixed = true }, false},
-		{"before the account was read", true, true, func(l *limits) { *reconciletest.Of(l.book).AccountMS = 0 }, false},
+		{"before the account was read", true, true, func(l *limits) { *reconciletest.Of(l.tracker).AccountMS = 0 }, false},
 	} {
 		b := valued(t, 1, 0)
 		l := &limits{base: b, watching: c.watches}
-		b.legs[0].state = b.book.Strategy(b.legs[0].config.Name)
+		b.legs[0].state = b.tracker.Strategy(b.legs[0].config.Name)
 		b.legs[0].config.Limits = risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}}
 		b.record(record.Record{Strategy: b.legs[0].config.Name, Symbol: b.legs[0].symbol.Key(), Body: record.Result{Base: exchange.AmountOf(900)}})
 		if c.with != nil {
 			c.with(l)
 		}
 		l.watchLimits(c.fetched)
-		account, own := b.book.Watch("").Day(), b.book.Watch(b.legs[0].config.Name).Day()
+		account, own := b.tracker.Watch("").Day(), b.tracker.Watch(b.legs[0].config.Name).Day()
 		if have := account.StartMS != 0; have != c.want || (own.StartMS != 0) != c.want || c.want && (account.Equity != exchange.AmountOf(1_000) ||
 			own.Equity != exchange.AmountOf(900) || l.unmixed != account.Equity || account.Markets != "futures" || own.Markets != "") {
 			t.Errorf("%s: want the day begun %t, have %+v, %+v", c.name, c.want, account, own)
@@ -378,8 +378,8 @@ func dayStored(t testing.TB) {
 		{2 * 86_400_000, "1200", "1200 1200", 0},
 	} {
 		b.nowMS = day + c.afterMS
-		l.watch(b.book.Watch(""), nil, exchange.MustAmount(c.equity), &limit)
-		w := b.book.Watch("")
+		l.watch(b.tracker.Watch(""), nil, exchange.MustAmount(c.equity), &limit)
+		w := b.tracker.Watch("")
 		if have := fmt.Sprint(w.Day().Equity, " ", w.Day().Peak); have != c.want || len(slices.Collect(w.Breaches())) != c.breaches {
 			t.Errorf("step %d: want %s and %d breaches, have %s, %+v", i, c.want, c.breaches, have, slices.Collect(w.Breaches()))
 		}
@@ -405,14 +405,14 @@ func TestRearmEndsDrawdown(t *testing.T) {
 		l.rearmed(scope)
 		peak := map[string]string{"": "1000", "futures BTC-USDT": "0", "nobody": "5000"}[scope]
 		var left []string
-		for one := range b.book.Watch(scope).Breaches() {
+		for one := range b.tracker.Watch(scope).Breaches() {
 			left = append(left, one.Rule)
 		}
-		if day := b.book.Watch(scope).Day(); !slices.Equal(left, []string{risk.MaxDailyLoss}) || day.Peak.String() != peak ||
+		if day := b.tracker.Watch(scope).Day(); !slices.Equal(left, []string{risk.MaxDailyLoss}) || day.Peak.String() != peak ||
 			day.Equity != exchange.AmountOf(3_000) {
 			t.Errorf("%q: want the drawdown over, measured from %s, have %v, %+v", scope, peak, left, day)
 		}
-		if len(slices.Collect(b.book.Watch("another").Breaches())) != 2 {
+		if len(slices.Collect(b.tracker.Watch("another").Breaches())) != 2 {
 			t.Errorf("%q: want another scope left alone", scope)
 		}
 	}
@@ -471,7 +471,7 @@ func TestStatusNamesScopeOfHalt(t *testing.T) {
 	for want, scope := range map[string]account.Scope{"account: news": {}, "strategy one: news": {Strategy: "one"},
 		"symbol futures BTC-USDT: news": {Symbol: bitcoin}} {
 		w := settled(t)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: scope.Strategy, Symbol: scope.Symbol,
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: scope.Strategy, Symbol: scope.Symbol,
 			Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		if s := w.engine.Status().Strategies[0]; s.State != "halted" || s.StateReason != want {
 			t.Errorf("want %q, have %q", want, s.StateReason)
@@ -509,7 +509,7 @@ func TestAStepThatAnyRuleRefusesIsForeseenAsRefused(t *testing.T) {
 			see(w.symbol(), func(o *seen) { o.Rules = &rules })
 		},
 		"a halt": func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
 		},
 	} {
 		w := settled(t)
@@ -530,7 +530,7 @@ func TestHaltActsDuringHungRound(t *testing.T) {
 	for level, want := range map[record.HaltLevel]int64{record.LevelNone: 10_000, record.LevelPause: 10_000, record.LevelCancel: 2_000} {
 		w := standing(t)
 		w.engine.out = &w.out
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "a test"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "a test"}})
 		w.engine.round.beginRound()
 		if have := w.engine.emergencyMS - w.engine.nowMS; have != want {
 			t.Errorf("%s: want it after %d ms, have %d", level, want, have)
@@ -571,7 +571,7 @@ func TestTrailingStopIsRoundedToTick(t *testing.T) {
 		w.pass(20_000)
 		see(w.symbol(), func(o *seen) { o.Position = held })
 		stop := strategy.Protection{Set: true, StopLoss: strategy.Distance{Price: 49_000e8 + 5}}
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Protection: stop}}})
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Protection: stop}}})
 		if have, _, trails := w.engine.Trails(bitcoin); have != want || !trails {
 			t.Errorf("%d held: want %d, have %d", held, want, have)
 		}

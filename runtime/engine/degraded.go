@@ -43,15 +43,15 @@ func (r *reporter) diskLow() []Degraded {
 }
 
 func (r *reporter) breaking() []Degraded {
-	b := r.book.Breaker()
-	if !r.book.Breaking(r.nowMS) {
+	b := r.tracker.Breaker()
+	if !r.tracker.Breaking(r.nowMS) {
 		return nil
 	}
 	return []Degraded{{State: "breaker", Cause: b.Reason, SinceMS: b.SinceMS, UntilMS: b.UntilMS, Remedy: risk.ClearsAutomatically}}
 }
 
 func (r *reporter) standingDown() []Degraded {
-	h := r.book.Halted()
+	h := r.tracker.Halted()
 	if h.Unknown == "" {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (r *reporter) standingDown() []Degraded {
 }
 
 func (r *reporter) halted() (all []Degraded) {
-	for _, h := range r.book.Halts() {
+	for _, h := range r.tracker.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Reason, SinceMS: h.AtMS,
 			Remedy: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.halts.requestedMS)),
 			ExitsAccepted: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
@@ -100,18 +100,18 @@ func (r *reporter) adopted(symbol *reconcile.SymbolState) []Degraded {
 }
 
 func (r *reporter) foreign(symbol *reconcile.SymbolState) []Degraded {
-	o := r.book.ForeignOpening(symbol)
+	o := r.tracker.ForeignOpening(symbol)
 	if o == nil || symbol.ForeignSinceMS() == 0 {
 		return nil
 	}
 	way := "set foreign: adopt or ignore"
 	switch {
-	case symbol.Repeats(o) || r.book.OfPlan(symbol, o):
+	case symbol.Repeats(o) || r.tracker.OfPlan(symbol, o):
 		way = "stop the other botd"
-	case r.book.Resembles(symbol, o):
+	case r.tracker.Resembles(symbol, o):
 		way = "stop the other botd, and close its position"
 	}
-	return []Degraded{{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(r.book, symbol, o),
+	return []Degraded{{State: "foreign", Scope: account.Scope{Symbol: symbol.Key()}, Cause: foreignText(r.tracker, symbol, o),
 		SinceMS: symbol.ForeignSinceMS(), Remedy: "cancel it on the exchange, or " + way + "; exits and stops continue"}}
 }
 
@@ -181,7 +181,7 @@ func (r *reporter) refused() (all []Degraded) {
 func (r *reporter) protectionRemedy(leg *leg) string {
 	way := "remove the cause that prevents the stop, or botd halt --level flatten --symbol " + leg.symbol.Key().Name + "; nothing opens there"
 	desired := reconcile.Desired{Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg)}
-	if level := r.book.StopLevel(&desired); level > 0 {
+	if level := r.tracker.StopLevel(&desired); level > 0 {
 		way += "; botd exits at market itself when the price passes " + leg.config.Symbol.PriceDecimal(level).String()
 	}
 	return way
@@ -196,13 +196,13 @@ func (r *reporter) remaining(scope account.Scope, level record.HaltLevel) string
 			continue
 		}
 		failed = max(failed, r.readHealth.failing(leg.symbol.Key()))
-		position := r.book.ToClose(leg.symbol)
+		position := r.tracker.ToClose(leg.symbol)
 		closes := level == record.LevelFlatten && position != 0 && !dust(leg, position)
 		if closes {
 			positions = append(positions, leg.symbol.Key().String()+" "+leg.config.Symbol.QuantityDecimal(position).String())
 		}
 		obstacle = cmp.Or(r.exitObstacle(leg, closes), obstacle)
-		for p := range r.book.Live() {
+		for p := range r.tracker.Live() {
 			if p.Symbol() == leg.symbol.Key() && (p.Withdrawn() != "" || level.Ends(p.Purpose())) {
 				orders++
 			}
@@ -239,7 +239,7 @@ func (r *reporter) exitObstacle(leg *leg, closes bool) (why string) {
 		why = key.String() + ": " + refused
 	}
 	lost := 0
-	for p := range r.book.Live() {
+	for p := range r.tracker.Live() {
 		if p.Symbol() != key || p.Purpose() != placement.Exit {
 			continue
 		}
@@ -261,7 +261,7 @@ func (r *reporter) exitsAccepted(scope account.Scope, level record.HaltLevel) bo
 		if !scope.Covers(leg.config.Name, leg.symbol.Key()) {
 			continue
 		}
-		for p := range r.book.Live() {
+		for p := range r.tracker.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.Purpose().Opens() {
 				return false
 			}

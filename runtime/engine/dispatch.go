@@ -38,7 +38,7 @@ func (d *dispatcher) act(leg *leg) int {
 	desired := d.desiredAt(leg, level)
 	desired.Repeat = desired.Flatten && !d.sender.recallLate(leg.symbol.Key())
 	d.latchFlattened(leg, level)
-	intents, priced := d.book.Derive(&desired, d.nowMS)
+	intents, priced := d.tracker.Derive(&desired, d.nowMS)
 	if priced != nil {
 		d.record(*priced)
 	}
@@ -74,12 +74,12 @@ func (d *dispatcher) actUnread(leg *leg) (acted int) {
 	}
 	quarantined := leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond
 	if leg.symbol.Key().Market == exchange.Spot &&
-		(d.book.StandsDown() && !d.book.MayProtectUnread(leg.symbol) || quarantined && !d.book.WalletConclusive(leg.symbol)) {
+		(d.tracker.StandsDown() && !d.tracker.MayProtectUnread(leg.symbol) || quarantined && !d.tracker.WalletConclusive(leg.symbol)) {
 		return 0 // only the wallet shows the orders that the journal lacks
 	}
 	desired := d.desiredAt(leg, level)
 	desired.Unread, desired.MayOpen = true, false
-	intents, _ := d.book.Derive(&desired, d.nowMS)
+	intents, _ := d.tracker.Derive(&desired, d.nowMS)
 	for i := range intents {
 		switch purpose := intents[i].Purpose; {
 		case purpose == placement.StopLoss, purpose == placement.Exit, purpose == placement.Cancel && !quarantined:
@@ -157,7 +157,7 @@ func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (appro
 func (d *dispatcher) facts(leg *leg) risk.Facts {
 	facts := risk.Facts{
 		NowMS:    d.nowMS,
-		Book:     d.book,
+		Tracker:  d.tracker,
 		State:    leg.symbol,
 		Strategy: leg.config.Limits,
 		TakerFee: d.config.TakerFee,
@@ -174,8 +174,8 @@ func (d *dispatcher) execute(approved risk.Approved) {
 	intent := approved.Intent()
 	switch intent.Purpose {
 	case placement.Cancel:
-		if p := d.book.Placement(intent.ClientID); p != nil {
-			d.book.NoteCancel(p.ClientOrderID(), d.nowMS)
+		if p := d.tracker.Placement(intent.ClientID); p != nil {
+			d.tracker.NoteCancel(p.ClientOrderID(), d.nowMS)
 		}
 		operation := exchange.FuturesCancel
 		if intent.Order.Market == exchange.Spot {
@@ -185,7 +185,7 @@ func (d *dispatcher) execute(approved risk.Approved) {
 			exchange.Request{Operation: operation, Symbol: intent.Order.Symbol, OrderID: intent.OrderID})
 	case placement.Leverage:
 		d.ask(
-			pendingCall{kind: callSetLeverage, symbol: d.book.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: new(attemptOf(&intent))},
+			pendingCall{kind: callSetLeverage, symbol: d.tracker.Symbol(intent.Order.Key()), leverage: intent.Leverage, attempt: new(attemptOf(&intent))},
 			PriorityOpening,
 			exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: intent.Order.Symbol, Leverage: intent.Leverage},
 		)
@@ -196,9 +196,9 @@ func (d *dispatcher) execute(approved risk.Approved) {
 
 // place journals the order, which is sent once its record is durable.
 func (d *dispatcher) place(intent reconcile.Intent) {
-	intent.Order.ClientOrderID = d.book.NextClientOrderID(d.config.Instance)
+	intent.Order.ClientOrderID = d.tracker.NextClientOrderID(d.config.Instance)
 	order := intent.Order
-	symbol := d.book.Symbol(order.Key())
+	symbol := d.tracker.Symbol(order.Key())
 	deadline := d.nowMS + d.config.TimeToLiveMS
 	reserved := order.QuoteAmount
 	if reserved.IsZero() {
@@ -206,7 +206,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	}
 	d.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
 		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved,
-		Wallet: d.book.WalletBefore(symbol, intent.Purpose.Opens() && !d.config.Feed)}})
+		Wallet: d.tracker.WalletBefore(symbol, intent.Purpose.Opens() && !d.config.Feed)}})
 	operation, priority := exchange.FuturesPlace, PriorityExit
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotPlace
@@ -267,12 +267,12 @@ func (s *sender) send(w queued) {
 		return
 	}
 	w.purpose.leftMS = s.nowMS
-	s.book.NoteHandedOut(w.purpose.clientID, s.nowMS)
+	s.tracker.NoteHandedOut(w.purpose.clientID, s.nowMS)
 	w.call.ID = s.begin(w.purpose)
 	s.out.Calls = append(s.out.Calls, w.call)
 	if w.intent.Purpose.Opens() {
 		handed := w // w itself stays on the stack
-		s.sent = append(s.sent, opening{s.book.Symbol(w.intent.Order.Key()), &handed})
+		s.sent = append(s.sent, opening{s.tracker.Symbol(w.intent.Order.Key()), &handed})
 	}
 	s.note(w.intent.Strategy, s.symbolOf(w.intent.Order.Key()), NotePlaced{Reason: w.intent.Reason,
 		NoteOrder: NoteOrder{Purpose: w.intent.Purpose, ClientOrderID: w.intent.Order.ClientOrderID, Order: w.intent.Order}})
@@ -299,7 +299,7 @@ func (s *sender) missed(leg *leg, purpose placement.Purpose) {
 // placed applies the answer to a placement: acknowledged, refused, certainly not sent, or unknown.
 // Everything that is not certain is unknown.
 func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
-	order := d.book.Placement(p.clientID)
+	order := d.tracker.Placement(p.clientID)
 	if order == nil {
 		return
 	}
@@ -318,7 +318,7 @@ func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 		d.sender.missed(leg, order.Purpose())
 	}
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {
-		d.book.Symbol(key).EndUnprotected(d.nowMS)
+		d.tracker.Symbol(key).EndUnprotected(d.nowMS)
 	}
 	var unknown *exchange.Uncertain
 	if errors.As(event.Err, &unknown) && unknown.Reason == exchange.ReasonRateLimited {
@@ -382,16 +382,16 @@ func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
 	d.noteRefusalOf(*p.attempt, event.Err)
 	d.requestRoundSoon()
 	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol() {
-		d.book.NoteCancelRefused(p.clientID, d.nowMS)
+		d.tracker.NoteCancelRefused(p.clientID, d.nowMS)
 	}
-	order := d.book.Placement(p.clientID)
+	order := d.tracker.Placement(p.clientID)
 	if event.Err != nil || order == nil {
 		return
 	}
 	if order.OrderID() != 0 {
 		d.backoffs.accepted(order) // it rested until now
 	}
-	if !d.config.Feed && d.book.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
+	if !d.config.Feed && d.tracker.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
 		d.backoffs.released(order.Symbol())
 		d.replaceMS = min(d.replaceMS, d.nowMS+reconcile.ReleaseMS)
 	}
@@ -401,7 +401,7 @@ func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
 func (d *dispatcher) replaceReleased() {
 	d.replaceMS = never
 	for _, leg := range d.legs {
-		at := d.book.ReleasedMS(leg.symbol.Key())
+		at := d.tracker.ReleasedMS(leg.symbol.Key())
 		if at == 0 {
 			continue
 		}
@@ -425,7 +425,7 @@ func (d *dispatcher) replace(leg *leg) {
 	}
 	desired := d.desiredAt(leg, level)
 	desired.MayOpen = false
-	intents, _ := d.book.Derive(&desired, d.nowMS)
+	intents, _ := d.tracker.Derive(&desired, d.nowMS)
 	for i := range intents {
 		switch intents[i].Purpose {
 		case placement.StopLoss, placement.Exit:

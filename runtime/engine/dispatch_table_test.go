@@ -24,7 +24,7 @@ func (w *world) entry() *reconcile.Intent {
 
 // exit is an intent to sell the position of ten.
 func (w *world) exit() *reconcile.Intent {
-	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+	w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 	see(w.symbol(), func(o *seen) { o.Position = 10 })
 	intent := w.entry()
 	intent.Purpose, intent.Order.Side, intent.Order.ReduceOnly = placement.Exit, exchange.Sell, true
@@ -81,8 +81,8 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 	}{{"0.001", 1, 1}, {"0.001", 1, 1}, {"0.002", 2, 2}, {"1", 2, 3}, {"0.002", 3, 4}} {
 		limited(c.most)
 		d.dispatch(one, w.entry())
-		for _, p := range slices.Collect(w.engine.book.Live()) { // an approved order must not block the next one
-			w.engine.book.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
+		for _, p := range slices.Collect(w.engine.tracker.Live()) { // an approved order must not block the next one
+			w.engine.tracker.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
 		}
 		if refused, intents := len(facts[NoteRefusal](w.out.Notes)), len(facts[NoteIntent](w.out.Notes)); refused != c.want || intents != c.intents {
 			t.Errorf("step %d: want %d refusals and %d intents reported, have %d and %d", i, c.want, c.intents, refused, intents)
@@ -111,19 +111,19 @@ func TestIntentsBlockedBeforeCheck(t *testing.T) {
 	} {
 		w := settled(t)
 		id := w.sends(placement.Order)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
 		cancel := &reconcile.Intent{Strategy: "one", Purpose: placement.Cancel, ClientID: id, OrderID: 5,
 			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT"}}
 		exit := w.exit()
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10 - w.symbol().Known()}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10 - w.symbol().Known()}})
 		c.with(w)
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10 - w.symbol().Known()}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10 - w.symbol().Known()}})
 		d, one := w.engine.dispatcher, w.engine.legs[0]
 		w.out.Reset()
 		if have := fmt.Sprint(d.dispatch(one, exit), d.dispatch(one, cancel)); have != c.want {
 			t.Errorf("%s: want exit and cancel to go %s, have %s", c.name, c.want, have)
 		}
-		if w.engine.book.CancelMS(id) != w.engine.nowMS || len(w.out.Calls) != 1 || w.out.Calls[0].Priority != PriorityExit ||
+		if w.engine.tracker.CancelMS(id) != w.engine.nowMS || len(w.out.Calls) != 1 || w.out.Calls[0].Priority != PriorityExit ||
 			w.out.Calls[0].Request != (exchange.Request{Operation: exchange.FuturesCancel, Symbol: "BTC-USDT", OrderID: 5}) {
 			t.Errorf("%s: want the cancel sent and noted, have %+v", c.name, w.out.Calls)
 		}
@@ -155,7 +155,7 @@ func TestApprovedOrderRecord(t *testing.T) {
 			exchange.SpotPlace, PriorityExit},
 	} {
 		w := settled(t)
-		see(w.engine.book.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
+		see(w.engine.tracker.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		c.order.Symbol = "BTC-USDT"
 		before := w.engine.emitted + int64(len(w.engine.unwritten))
 		w.engine.limitsVersion = 8
@@ -230,7 +230,7 @@ func TestJournalFailureEndsQueuedPlacements(t *testing.T) {
 				t.Errorf("want nothing sent, and the next try in a second, have %+v, %d ms", w.out.Calls, w.engine.journalMS-w.engine.nowMS)
 			}
 			for _, id := range []string{first, second} {
-				if p := w.engine.book.Placement(id); p != nil && !p.State().Final() {
+				if p := w.engine.tracker.Placement(id); p != nil && !p.State().Final() {
 					t.Errorf("want %s ended, have it %s", id, p.State())
 				}
 			}
@@ -288,13 +288,13 @@ func TestPlacementAnswerEffects(t *testing.T) {
 		})
 		id := w.sends(placement.Order)
 		if c.seen {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5}})
 		}
-		p := w.engine.book.Placement(id)
+		p := w.engine.tracker.Placement(id)
 		w.out.Reset()
 		w.engine.dispatcher.placed(pendingCall{kind: callPlace, clientID: id, sentMS: w.engine.nowMS - 40},
 			&EventAnswer{Answer: exchange.Answer{Order: c.order}, Err: c.err})
-		if p.State() != c.state || len(w.engine.backoffs.all) != c.waits || w.engine.book.Breaking(w.engine.nowMS) != c.breaking {
+		if p.State() != c.state || len(w.engine.backoffs.all) != c.waits || w.engine.tracker.Breaking(w.engine.nowMS) != c.breaking {
 			t.Errorf("%s: want it %s, %d intents to wait, a pause %t, have %s, %d", c.name, c.state, c.waits, c.breaking, p.State(),
 				len(w.engine.backoffs.all))
 		}
@@ -338,7 +338,7 @@ func exitsUnread(t testing.TB, name string, with func(w *world), want int) {
 	w := newWorld(t, hold(2_000), onSpot)
 	w.pass(20_000)
 	w.engine.out = &w.out
-	w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat()}}})
+	w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat()}}})
 	with(w)
 	w.out.Reset()
 	if have := w.engine.dispatcher.actUnread(w.engine.legs[0]); have != want || len(w.engine.sender.queued) != want {
@@ -348,7 +348,7 @@ func exitsUnread(t testing.TB, name string, with func(w *world), want int) {
 
 func quarantinedFor(cause record.QuarantineCause) func(w *world) {
 	return func(w *world) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a difference", Cause: cause}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a difference", Cause: cause}})
 	}
 }
 
@@ -369,7 +369,7 @@ func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 		{"its symbol waits for a person", quarantinedFor(record.QuarantineCause(0)), 1},
 		{"its symbol waits for a person, and the wallet is not read either", func(w *world) {
 			quarantinedFor(record.QuarantineCause(0))(w)
-			w.engine.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
+			w.engine.tracker.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Unread: []exchange.SymbolKey{{Market: exchange.Spot}}})
 		}, 0},
 		{"its symbol waits for a person, since the journal was lost", quarantinedFor(record.JournalLost), 0},
 		{"more was executed than ordered", quarantinedFor(record.ExecutedBeyond), 1},
@@ -391,8 +391,8 @@ func stopsUnread(t testing.TB, free string, want int) {
 	w := newWorld(t, hold(1_000), onSpot, protected)
 	w.pass(60_000)
 	stop := w.live(placement.StopLoss, "")
-	w.engine.book.NoteCancel(stop.ClientOrderID(), w.now)
-	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID(),
+	w.engine.tracker.NoteCancel(stop.ClientOrderID(), w.now)
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID(),
 		Body: record.Ended{State: placement.Canceled, OrderID: stop.OrderID()}})
 	see(w.symbol(), func(o *seen) {
 		o.Foreign = []exchange.Order{{ID: 9, ClientOrderID: w.unknownID(), Market: exchange.Spot, Symbol: "BTC-USDT"}}
@@ -401,7 +401,7 @@ func stopsUnread(t testing.TB, free string, want int) {
 	if free != "" {
 		read.Balances = exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free)}})
 	}
-	w.engine.book.Observe(read)
+	w.engine.tracker.Observe(read)
 	w.engine.out = &w.out
 	w.out.Reset()
 	if have := w.engine.dispatcher.actUnread(w.engine.legs[0]); have != want || len(w.engine.sender.queued) != want {
@@ -424,14 +424,14 @@ func TestACanceledStopIsReplacedByAStrategyThatActs(t *testing.T) {
 		w := newWorld(t, hold(1_000), onSpot, protected)
 		w.pass(60_000)
 		stop := w.live(placement.StopLoss, "")
-		w.engine.book.Apply(&record.Record{AtMS: w.engine.nowMS, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID(),
+		w.engine.tracker.Apply(&record.Record{AtMS: w.engine.nowMS, Strategy: "one", Symbol: coin, ClientOrderID: stop.ClientOrderID(),
 			Body: record.Ended{State: placement.Canceled, OrderID: stop.OrderID()}})
 		w.out.Reset()
 		w.engine.out = &w.out
 		leg := w.engine.legs[0]
 		c.with(w, leg)
 		w.engine.dispatcher.replace(leg)
-		replaced := w.engine.book.AnyLive(func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss })
+		replaced := w.engine.tracker.AnyLive(func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss })
 		if replaced != c.replace {
 			t.Errorf("%s: want the stop replaced %t, have %t", c.name, c.replace, replaced)
 		}

@@ -48,7 +48,7 @@ func (w *world) heldOf(market exchange.Market, name string) exchange.Quantity {
 func (w *world) about(call *Call, name string) bool {
 	r := call.Request
 	if r.OrderID != 0 {
-		for p := range w.engine.Book().Live() {
+		for p := range w.engine.Tracker().Live() {
 			if p.OrderID() == r.OrderID {
 				return p.Order().Symbol == name
 			}

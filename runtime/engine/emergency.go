@@ -31,7 +31,7 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 	}
 	desired := d.desiredAt(leg, level)
 	d.latchFlattened(leg, level)
-	intents, _ := d.book.Derive(&desired, d.nowMS)
+	intents, _ := d.tracker.Derive(&desired, d.nowMS)
 	for i := range intents {
 		if d.withoutRead(leg, &intents[i], level) {
 			d.dispatch(leg, &intents[i])
@@ -43,13 +43,13 @@ func (d *dispatcher) emergencyOn(leg *leg) {
 // anything on the leg's symbol.
 func (d *dispatcher) endsSomething(leg *leg, level record.HaltLevel) bool {
 	return level.EndsOrders() ||
-		d.book.AnyLive(func(p *account.Placement) bool { return p.Symbol() == leg.symbol.Key() && p.Withdrawn() != "" })
+		d.tracker.AnyLive(func(p *account.Placement) bool { return p.Symbol() == leg.symbol.Key() && p.Withdrawn() != "" })
 }
 
 func (d *dispatcher) withoutRead(leg *leg, intent *reconcile.Intent, level record.HaltLevel) bool {
 	switch intent.Purpose {
 	case placement.Cancel:
-		p := d.book.Placement(intent.ClientID)
+		p := d.tracker.Placement(intent.ClientID)
 		return p != nil && (p.Purpose().Opens() || p.Purpose() == placement.ExitOrder)
 	case placement.Exit:
 		if level != record.LevelFlatten || !intent.Order.ReduceOnly || leg.rounds.emergencyMS == leg.rounds.readMS {
@@ -72,6 +72,6 @@ func (d *dispatcher) latchFlattened(leg *leg, level record.HaltLevel) {
 	d.note(
 		leg.config.Name,
 		leg.config.Symbol,
-		NoteLatch{Side: sign, Reason: "its position is being closed by " + cmp.Or(d.book.HaltOn(leg.config.Name, leg.symbol.Key()).Reason, "stopping")},
+		NoteLatch{Side: sign, Reason: "its position is being closed by " + cmp.Or(d.tracker.HaltOn(leg.config.Name, leg.symbol.Key()).Reason, "stopping")},
 	)
 }

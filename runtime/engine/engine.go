@@ -47,18 +47,18 @@ type Engine struct {
 	roster        *roster        // the set of strategies
 }
 
-// New creates an engine over a book replayed from the journal.
-func New(config Config, book *reconcile.Book) (*Engine, error) {
-	if config.Epoch <= book.Epoch() {
-		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, book.Epoch())
+// New creates an engine over a tracker replayed from the journal.
+func New(config Config, tracker *reconcile.Tracker) (*Engine, error) {
+	if config.Epoch <= tracker.Epoch() {
+		return nil, fmt.Errorf("epoch %d is not above the journal's %d", config.Epoch, tracker.Epoch())
 	}
 	if !placement.IsRandom(config.Random) {
 		return nil, fmt.Errorf("random part %q of client order ids: want %d characters of a-z and 0-9", config.Random, placement.RandomLength)
 	}
-	book.Configure(reconcile.Settings{Instance: config.Instance, Foreign: config.Foreign, SpotFee: config.TakerFee})
+	tracker.Configure(reconcile.Settings{Instance: config.Instance, Foreign: config.Foreign, SpotFee: config.TakerFee})
 	config.Offload = config.Offload && !config.Rehearse
 	b := &base{config: config, gate: risk.NewGate(config.Limits), legBySymbol: map[exchange.SymbolKey]*leg{},
-		dueTimes: dueTimes{roundMS: never, replaceMS: never, rulesMS: never}, outbox: newOutbox(book)}
+		dueTimes: dueTimes{roundMS: never, replaceMS: never, rulesMS: never}, outbox: newOutbox(tracker)}
 	b.outbox.checkpoint, b.outbox.checkpointed, b.outbox.account = config.Checkpoint, -config.Replayed, config.Account
 	e := assemble(b)
 	for i := range config.Strategies {
@@ -102,8 +102,8 @@ func assemble(b *base) *Engine {
 	return e
 }
 
-// Book returns the account's book, for reading between events.
-func (e *Engine) Book() *reconcile.Book { return e.book }
+// Tracker returns the account's tracker, for reading between events.
+func (e *Engine) Tracker() *reconcile.Tracker { return e.tracker }
 
 // Epoch returns the number of this start.
 func (e *Engine) Epoch() int64 { return e.config.Epoch }
@@ -257,7 +257,7 @@ func (e *Engine) routeAnswer(event *EventAnswer) {
 		e.roster.endRemoved()
 	case callFunding:
 		e.market.applyFunding(p.leg, event)
-	case callBook:
+	case callOrderBook:
 		e.market.applyOrderBook(p.leg, event)
 	case callRules:
 		e.market.applyRules(event)
@@ -270,7 +270,7 @@ func (e *Engine) routeAnswer(event *EventAnswer) {
 
 // start begins a new epoch: every order of unknown outcome becomes uncertain, then the first round runs.
 func (e *Engine) start() {
-	e.started, e.readHealth.soundMS, e.readHealth.endedMS, e.breaker.breaking = true, e.nowMS, e.nowMS, e.book.Breaking(e.nowMS)
+	e.started, e.readHealth.soundMS, e.readHealth.endedMS, e.breaker.breaking = true, e.nowMS, e.nowMS, e.tracker.Breaking(e.nowMS)
 	e.startMS = e.nowMS
 	for i := range e.config.Missing {
 		m := &e.config.Missing[i]

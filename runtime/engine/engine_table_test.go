@@ -97,7 +97,7 @@ func TestRefusedReadScope(t *testing.T) {
 	for operation, want := range map[exchange.Operation]int{exchange.FuturesLeverages: 1, exchange.FuturesTickers: 0, exchange.FuturesPositionsHistory: 1} {
 		_, r := undisturbed(t)
 		answer := &exchange.Answer{Operation: operation, Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT"}, {Symbol: "ETH-USDT"}}}
-		r.noteUnreadableRows(&pendingCall{symbol: r.book.Track(bitcoin)}, answer)
+		r.noteUnreadableRows(&pendingCall{symbol: r.tracker.Track(bitcoin)}, answer)
 		if len(r.reading.failures) != want || want == 1 && r.reading.failures[0].of != bitcoin {
 			t.Errorf("rows of %s: want %d failures, have %+v", operation, want, r.reading.failures)
 		}
@@ -185,10 +185,10 @@ func TestManualCancelAndCloseRefusals(t *testing.T) {
 	elsewhere := w.sendsOn(ether, placement.Order)
 	fails(w, elsewhere, "no strategy trades futures ETH-USDT now")
 	own := w.sends(placement.Order)
-	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: own, Body: record.Withdrawn{Reason: "news"}})
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: own, Body: record.Withdrawn{Reason: "news"}})
 	fails(w, own, "order "+own+" is already being canceled: news")
 	ended := w.sends(placement.Order)
-	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: ended, Body: record.Ended{State: placement.Canceled}})
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: ended, Body: record.Ended{State: placement.Canceled}})
 	fails(w, ended, "order "+ended+" is no longer open")
 	for key, want := range map[exchange.SymbolKey]string{
 		ether: "no strategy trades futures ETH-USDT now", bitcoin: "there is no position on futures BTC-USDT",
@@ -220,7 +220,7 @@ func TestPlanOverridesConfiguration(t *testing.T) {
 	}{{strategy.Plan{}, 10, exchange.RateOne / 50}, {strategy.Plan{Leverage: 3}, 3, exchange.RateOne / 50}, {strategy.Plan{Protection: stop}, 10,
 		exchange.RateOne / 10}} {
 		w := settled(t, protected)
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &c.plan}})
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &c.plan}})
 		desired := w.engine.dispatcher.desired(w.engine.legs[0])
 		if desired.Leverage != c.leverage || desired.Protection.StopLoss.Share != c.share || !desired.MayOpen || !desired.Bridge ||
 			desired.Interval != exchange.Minute1 || desired.Frozen {
@@ -282,7 +282,7 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 		want     bool // whether the breach ends
 	}{
 		{1_010, "", nil, true}, {1_060, "", nil, false}, {1_010, "nobody", nil, false},
-		{1_010, "", func(l *limits) { *reconciletest.Of(l.book).AccountMS = 0 }, false},
+		{1_010, "", func(l *limits) { *reconciletest.Of(l.tracker).AccountMS = 0 }, false},
 		{1_010, "", func(l *limits) { l.flow[exchange.Futures] = exchange.AmountOf(60) }, false},
 	} {
 		b := valued(t, 1, 0)
@@ -295,7 +295,7 @@ func TestADeclaredTransferEndsABreachThatItExplains(t *testing.T) {
 		}
 		l.reconsider(c.strategy, nil)
 		notes := facts[NoteLimit](b.out.Notes)
-		if over := len(slices.Collect(b.book.Watch(c.strategy).Breaches())) == 0; over != c.want || (len(notes) == 1) != c.want || c.want &&
+		if over := len(slices.Collect(b.tracker.Watch(c.strategy).Breaches())) == 0; over != c.want || (len(notes) == 1) != c.want || c.want &&
 			notes[0].Reason != "a declared transfer explains it" {
 			t.Errorf("a peak of %d, %q: want it over %t, have %+v", c.peak, c.strategy, c.want, notes)
 		}
@@ -309,7 +309,7 @@ func TestALatchEndsWithThePlanThatDesiresNoPosition(t *testing.T) {
 		w := settled(t)
 		one := w.engine.legs[0]
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
 		if one.plan = (strategy.Plan{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: quantity}}); quantity == 0 {
 			one.plan.Target = strategy.Flat()
 		}
@@ -356,7 +356,7 @@ func TestSpotStopReplacementWaitsForAsset(t *testing.T) {
 		w.engine.out, w.engine.config.Feed = &w.out, c.feed
 		const id = "bt-stop"
 		stop := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, ClientOrderID: id}
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: id,
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: id,
 			Body: record.Sending{Order: stop, Purpose: placement.StopLoss}})
 		w.acknowledged(id, 5)
 		order := exchange.Order{ID: 5, ClientOrderID: id, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Quantity: 10,

@@ -78,7 +78,7 @@ func newBench(t testing.TB, strategies ...*wanting) *bench {
 		)
 	}
 	var err error
-	if b.engine, err = New(config, reconcile.NewBook(config.Settle)); err != nil {
+	if b.engine, err = New(config, reconcile.NewTracker(config.Settle)); err != nil {
 		t.Fatal(err)
 	}
 	b.give(&EventStart{})
@@ -317,7 +317,7 @@ func TestAHaltIsSavedAndBlocksEntries(t *testing.T) {
 	if len(b.placed) != 0 {
 		t.Fatalf("sent while halted: %+v", b.placed)
 	}
-	again := reconcile.NewBook(placement.Settle{})
+	again := reconcile.NewTracker(placement.Settle{})
 	for i := range b.records {
 		again.Apply(&b.records[i])
 	}

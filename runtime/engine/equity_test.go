@@ -32,7 +32,7 @@ func TestAStrategySeesItsEquityAtTheLastPrice(t *testing.T) {
 	if seen != want || last == priced {
 		t.Errorf("after %d to %d with %d held: want %s, before %s, have %s", priced, last, held, want, before, seen)
 	}
-	if account := w.engine.Book().Account(); account.Equity() == seen {
+	if account := w.engine.Tracker().Account(); account.Equity() == seen {
 		t.Errorf("want an account that was not read since, have %s", seen)
 	}
 }

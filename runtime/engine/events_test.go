@@ -85,7 +85,7 @@ func TestAnOnlookerWithoutEventsCostsNoRecord(t *testing.T) {
 			t.Errorf("want no record for a strategy that does not ask, have %s %s", r.Kind(), r.Summary())
 		}
 	}
-	one := w.engine.Book().Strategy("one")
+	one := w.engine.Tracker().Strategy("one")
 	if list, missed, all := one.Events(); len(slices.Collect(list))+missed+one.PendingEvents() > 0 || all != 0 {
 		t.Errorf("want nothing kept, have %v, %d of %d", slices.Collect(list), missed, all)
 	}
@@ -118,7 +118,7 @@ func TestEventCountsEqualPositionAfterAnyCrash(t *testing.T) {
 		w.pass(60_000)
 		w.start()
 		w.pass(20_000)
-		counted, _ := w.engine.Book().Strategy("one").Memory().Get("held")
+		counted, _ := w.engine.Tracker().Strategy("one").Memory().Get("held")
 		held, _ := w.venue.Position("one", "BTC-USDT")
 		if exchange.Quantity(counted) != held.Signed() || held.Signed() != 40 {
 			t.Errorf("cut after %d records: counted %d, held %d\n%s", cut, counted, held.Signed(), w.story())
@@ -136,7 +136,7 @@ func TestMoreEventsThanAreStoredAreCounted(t *testing.T) {
 	w.pass(5_000)
 	for i := range 1_005 {
 		r := record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Declined{Purpose: 1, Side: exchange.Buy, Rule: fmt.Sprint(i)}}
-		w.engine.Book().Apply(&r)
+		w.engine.Tracker().Apply(&r)
 		w.records = append(w.records, r)
 	}
 	w.start()

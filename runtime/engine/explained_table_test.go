@@ -58,7 +58,7 @@ func TestKnownTransferMovesBaselines(t *testing.T) {
 		}
 		before := len(b.unwritten)
 		(&limits{base: b}).explained(market, ledger.Matched{Amount: amount(c.by), AtMS: at}, whose)
-		a, own := b.book.Watch("").Day(), b.book.Watch(one.config.Name)
+		a, own := b.tracker.Watch("").Day(), b.tracker.Watch(one.config.Name)
 		have := fmt.Sprintf("%s %s %s; %s %s %s", a.Equity, a.Peak, a.Spot, own.Result().Result, own.Day().Equity, own.Day().Peak)
 		if have != c.want || len(b.unwritten)-before != c.writes {
 			t.Errorf("%s: want %s, %d records, have %s, %d", c.name, c.want, c.writes, have, len(b.unwritten)-before)

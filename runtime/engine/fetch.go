@@ -78,10 +78,10 @@ func ofAccount(refusal *exchange.Refusal) bool {
 // fetchUnlisted reads by id the futures orders that need a decision while the open list cannot be
 // read.
 func (r *reader) fetchUnlisted() {
-	for p := range r.book.Live() {
-		moves := p.State() != placement.Working || r.book.CancelMS(p.ClientOrderID()) != 0 || p.Order().Type == exchange.MarketOrder
+	for p := range r.tracker.Live() {
+		moves := p.State() != placement.Working || r.tracker.CancelMS(p.ClientOrderID()) != 0 || p.Order().Type == exchange.MarketOrder
 		if p.Order().Market == exchange.Futures && p.OrderID() != 0 && moves {
-			r.askForRound(pendingCall{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+			r.askForRound(pendingCall{kind: callOrder, symbol: r.tracker.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
@@ -89,38 +89,38 @@ func (r *reader) fetchUnlisted() {
 
 // fetchForeign reads by id the foreign openings that the open list omits: the list alone does not prove that they have ended.
 func (r *reader) fetchForeign() {
-	for symbol := range r.book.Symbols() {
-		for _, id := range r.book.OmittedForeign(symbol, &r.reading.snapshot) {
+	for symbol := range r.tracker.Symbols() {
+		for _, id := range r.tracker.OmittedForeign(symbol, &r.reading.snapshot) {
 			r.askForRound(pendingCall{kind: callOrder, symbol: symbol, orderID: id}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: id})
 		}
 	}
 }
 
 // fetchSpotHistory requests the order history of spot symbols: where it can settle a live order, even if
-// the open list could not be read, where the book needs it, and where a refused order may have been
+// the open list could not be read, where the tracker needs it, and where a refused order may have been
 // executed.
 func (r *reader) fetchSpotHistory() {
-	if !r.book.Knows(exchange.Spot) {
+	if !r.tracker.Knows(exchange.Spot) {
 		return
 	}
 	var requested []string
-	for p := range r.book.Live() {
+	for p := range r.tracker.Live() {
 		if p.Symbol().Market != exchange.Spot {
 			continue
 		}
-		resting := p.State() == placement.Working && !r.omits(p) && r.book.CancelMS(p.ClientOrderID()) == 0
+		resting := p.State() == placement.Working && !r.omits(p) && r.tracker.CancelMS(p.ClientOrderID()) == 0
 		if slices.Contains(requested, p.Order().Symbol) || resting {
 			continue
 		}
 		requested = append(requested, p.Order().Symbol)
 		r.reading.requested = true
 		r.askForRound(
-			pendingCall{kind: callHistory, symbol: r.book.Symbol(p.Symbol())},
-			orderHistory(p.Order().Symbol, r.book.Symbol(p.Symbol()).HistoryFrom(p.SentMS())-reconcile.HistorySlackMS),
+			pendingCall{kind: callHistory, symbol: r.tracker.Symbol(p.Symbol())},
+			orderHistory(p.Order().Symbol, r.tracker.Symbol(p.Symbol()).HistoryFrom(p.SentMS())-reconcile.HistorySlackMS),
 		)
 	}
 	for _, leg := range r.legs {
-		if since, ask := r.book.NeedsOrderHistory(leg.symbol); ask && !slices.Contains(requested, leg.symbol.Key().Name) {
+		if since, ask := r.tracker.NeedsOrderHistory(leg.symbol); ask && !slices.Contains(requested, leg.symbol.Key().Name) {
 			r.reading.requested = true
 			r.askForRound(
 				pendingCall{kind: callHistory, symbol: leg.symbol},
@@ -128,13 +128,13 @@ func (r *reader) fetchSpotHistory() {
 			)
 		}
 	}
-	for _, refused := range r.book.Refused() {
+	for _, refused := range r.tracker.Refused() {
 		if refused.Symbol.Market != exchange.Spot || slices.Contains(requested, refused.Symbol.Name) || r.config.Feed {
 			continue
 		}
 		requested = append(requested, refused.Symbol.Name)
 		r.reading.requested = true
-		r.askForRound(pendingCall{kind: callHistory, symbol: r.book.Symbol(refused.Symbol)},
+		r.askForRound(pendingCall{kind: callHistory, symbol: r.tracker.Symbol(refused.Symbol)},
 			orderHistory(refused.Symbol.Name, refused.SentMS-reconcile.HistorySlackMS))
 	}
 }
@@ -142,7 +142,7 @@ func (r *reader) fetchSpotHistory() {
 // fetchNewest requests the newest orders of spot symbols while botd stands down, and before the first read of a symbol:
 // all other reads of orders concern only botd's own.
 func (r *reader) fetchNewest() {
-	standsDown := r.book.StandsDown()
+	standsDown := r.tracker.StandsDown()
 	for _, leg := range r.legs {
 		if leg.symbol.Key().Market == exchange.Spot && (standsDown || !leg.symbol.Read()) && !r.config.Feed {
 			r.askForRound(pendingCall{kind: callNewest, symbol: leg.symbol},
@@ -160,12 +160,12 @@ func orderHistory(symbol string, sinceMS int64) exchange.Request {
 // 9), user trades of an order on spot.
 func (r *reader) askEvidence() {
 	r.askEnds()
-	if !r.book.Knows(exchange.Spot) {
+	if !r.tracker.Knows(exchange.Spot) {
 		return
 	}
-	for p := range r.book.Live() {
+	for p := range r.tracker.Live() {
 		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.omits(p) {
-			r.askForRound(pendingCall{kind: callTrades, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+			r.askForRound(pendingCall{kind: callTrades, symbol: r.tracker.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: exchange.HistoryPage})
 		}
 	}
@@ -175,8 +175,8 @@ func (r *reader) askEvidence() {
 // possible results of uncertain openings, with one request that begins at the earlier time.
 func (r *reader) askEnds() {
 	for _, leg := range r.legs {
-		since, ask := r.book.NeedsPositionHistory(leg.symbol)
-		if p := r.book.OpeningNeedingHistory(leg.symbol, r.nowMS); p != nil {
+		since, ask := r.tracker.NeedsPositionHistory(leg.symbol)
+		if p := r.tracker.OpeningNeedingHistory(leg.symbol, r.nowMS); p != nil {
 			sentMS := exchange.WholeSecond(p.SentMS())
 			if !ask || sentMS < since {
 				since = sentMS

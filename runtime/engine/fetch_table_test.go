@@ -18,12 +18,12 @@ import (
 
 // acknowledged has the exchange answer a placement with an id; rests has a list show it, too.
 func (w *world) acknowledged(clientOrderID string, id int64) {
-	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Acknowledged{OrderID: id}})
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Acknowledged{OrderID: id}})
 }
 
 func (w *world) rests(clientOrderID string, id int64) {
 	w.acknowledged(clientOrderID, id)
-	w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Fill{OrderID: id}})
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: clientOrderID, Body: record.Fill{OrderID: id}})
 }
 
 // An order is read by its id if it has one and awaits an outcome.
@@ -31,8 +31,8 @@ func TestOrdersAreReadByIDIfListFails(t *testing.T) {
 	t.Parallel()
 	limit := func(w *world) string {
 		order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 1, Quantity: 10,
-			ClientOrderID: w.engine.book.NextClientOrderID("t")}
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+			ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: placement.Order}})
 		return order.ClientOrderID
 	}
@@ -47,13 +47,13 @@ func TestOrdersAreReadByIDIfListFails(t *testing.T) {
 		{"it rests, and is being canceled", func(w *world) {
 			id := limit(w)
 			w.rests(id, 5)
-			w.engine.book.NoteCancel(id, w.now)
+			w.engine.tracker.NoteCancel(id, w.now)
 		}, true},
 		{"at market", func(w *world) { w.rests(w.sends(placement.Exit), 5) }, true},
 		{"on spot", func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Exit), 5) }, false},
 	} {
 		w := settled(t)
-		see(w.engine.book.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
+		see(w.engine.tracker.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		r := w.engine.reader
 		r.reading = reading{phase: phaseOrders, lateMS: never}
 		c.with(w)
@@ -74,7 +74,7 @@ func TestSpotOrderReads(t *testing.T) {
 	row := exchange.UnreadableRow{ID: 5, Symbol: "BTC-USDT"}
 	rests := func(w *world) { w.rests(w.sendsOn(coin, placement.Order), 5) }
 	refused := func(w *world) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sendsOn(coin, placement.Entry), Body: record.Refused{Reason: "no"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sendsOn(coin, placement.Entry), Body: record.Refused{Reason: "no"}})
 	}
 	const history = "history from -60000"
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func TestSpotOrderReads(t *testing.T) {
 		{"the list cannot be read", nil, rests, false, history + ", trades of 5"},
 		{"it is being canceled, and is listed", []int64{5}, func(w *world) {
 			rests(w)
-			w.engine.book.NoteCancel(w.engine.book.LiveAt(0).ClientOrderID(), w.now)
+			w.engine.tracker.NoteCancel(w.engine.tracker.LiveAt(0).ClientOrderID(), w.now)
 		}, false, history},
 		{"two of one symbol", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry); w.now += 7; w.sendsOn(coin, placement.Exit) }, false, history},
 		{"it was refused", []int64{}, refused, false, history},
@@ -161,7 +161,7 @@ func TestPositionsHistoryStartsAtOpeningSecond(t *testing.T) {
 		began := w.now
 		w.now += sentMS
 		id := w.sends(placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
 		w.engine.nowMS = w.now + 60_000
 		w.out.Reset()
 		w.engine.reader.askEnds()
@@ -194,7 +194,7 @@ func TestOrderTradesAreSummed(t *testing.T) {
 		{"without rules", []exchange.UserTrade{trade(5, 100, 10, "0.01", "BTC")}, false, "[]"},
 	} {
 		w := settled(t)
-		r, symbol := w.engine.reader, w.engine.book.Track(coin)
+		r, symbol := w.engine.reader, w.engine.tracker.Track(coin)
 		if see(symbol, func(o *seen) { o.Rules = nil }); c.rules {
 			see(symbol, func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		}
@@ -277,7 +277,7 @@ func TestSymbolLacksPrice(t *testing.T) {
 		{"it decides by a schedule", func(_ *world, one *leg) { one.config.Schedule = each(1_000) }, true},
 		{"a target", func(w *world, _ *leg) { w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: -1}) }, true},
 		{"orders", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{OrdersSet: true}}})
+			w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{OrdersSet: true}}})
 		}, true},
 		{"a position, and a price of 499 ms ago", func(w *world, one *leg) {
 			see(one.symbol, func(o *seen) {
@@ -319,7 +319,7 @@ func TestPriceListIsReadFromFourSymbols(t *testing.T) {
 			config.Strategies = append(config.Strategies, StrategyConfig{Name: symbol.Name, Strategy: scripted(hold(0)), Symbol: &symbol,
 				Interval: exchange.Minute1})
 		}
-		e, err := New(config, reconcile.NewBook(config.Settle))
+		e, err := New(config, reconcile.NewTracker(config.Settle))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -406,7 +406,7 @@ func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
 		{"one without a name first", []string{"", "BTC"}, "none", []exchange.SymbolKey{wholeSpot, coin}, []exchange.SymbolKey{wholeSpot, coin}},
 	} {
 		b := valued(t, 1, 1)
-		*reconciletest.Of(b.book).Balances = append(*reconciletest.Of(b.book).Balances, exchange.Balance{Asset: "BTC", Free: exchange.AmountOf(3)})
+		*reconciletest.Of(b.tracker).Balances = append(*reconciletest.Of(b.tracker).Balances, exchange.Balance{Asset: "BTC", Free: exchange.AmountOf(3)})
 		r := &reader{base: b}
 		answer := &exchange.Answer{Operation: exchange.SpotWallet,
 			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(5)}})}

@@ -20,7 +20,7 @@ type halts struct {
 // rearms its scope, and releases the latch of a strategy that is rearmed by name.
 func (h *halts) halt(event *EventHalt) {
 	scope := event.Scope
-	before := h.book.HaltOf(scope)
+	before := h.tracker.HaltOf(scope)
 	h.requestedMS, h.roundMS = h.nowMS, h.nowMS
 	if event.Level != record.LevelNone && event.Level <= before.Level {
 		return // this level, or a more severe one, is already in force
@@ -57,7 +57,7 @@ func (b *base) levelOn(leg *leg, level record.HaltLevel) record.HaltLevel {
 	if b.breached(leg.config.Name) {
 		level = max(level, record.LevelCancel) // a resting order might still open
 	}
-	return max(level, b.book.HaltOn(leg.config.Name, leg.symbol.Key()).Level, b.closing, leg.removal())
+	return max(level, b.tracker.HaltOn(leg.config.Name, leg.symbol.Key()).Level, b.closing, leg.removal())
 }
 
 // stop ends all new activity. With leave, nothing more is sent. With cancel or flatten, rounds continue
@@ -90,10 +90,10 @@ func (h *halts) finishShutdown(acted, queued int) {
 
 // unfinished reports whether anything remains that a halt of this level closes.
 func (b *base) unfinished(leg *leg, level record.HaltLevel) bool {
-	if position := b.book.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !dust(leg, position) {
+	if position := b.tracker.ToClose(leg.symbol); level == record.LevelFlatten && position != 0 && !dust(leg, position) {
 		return true
 	}
-	for p := range b.book.Live() {
+	for p := range b.tracker.Live() {
 		if p.Symbol() == leg.symbol.Key() && level.Ends(p.Purpose()) {
 			return true
 		}
@@ -131,7 +131,7 @@ func minimumText(leg *leg, position exchange.Quantity) string {
 // that symbol is read, it is unknown what remains.
 func (h *halts) unread() bool {
 	for _, leg := range h.legs {
-		halt := h.book.HaltOn(leg.config.Name, leg.symbol.Key())
+		halt := h.tracker.HaltOn(leg.config.Name, leg.symbol.Key())
 		if halt.Level.EndsOrders() && leg.rounds.readMS < max(halt.AtMS, h.requestedMS) {
 			return true
 		}
@@ -147,5 +147,5 @@ func (h *halts) pending() bool {
 			return true
 		}
 	}
-	return h.book.AnyLive(func(p *account.Placement) bool { return p.Withdrawn() != "" })
+	return h.tracker.AnyLive(func(p *account.Placement) bool { return p.Withdrawn() != "" })
 }

@@ -25,7 +25,7 @@ func (r *reporter) HaltBlind(level record.HaltLevel, scope account.Scope, sinceM
 			continue
 		}
 		r.blindRead(leg, sinceMS, add)
-		for p := range r.book.Live() {
+		for p := range r.tracker.Live() {
 			if p.Symbol() == leg.symbol.Key() && p.State() == placement.Uncertain && p.Purpose().Opens() {
 				add("placement %s on %s is uncertain: if it turns out to have opened a position, that is closed too", p.ClientOrderID(), p.Symbol())
 			}
@@ -67,7 +67,7 @@ func because(cause string) string {
 // blindExit adds the obstacles to closing a position.
 func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 	symbol, rules := leg.symbol, leg.config.Symbol
-	position := r.book.ToClose(symbol)
+	position := r.tracker.ToClose(symbol)
 	if position != 0 && !dust(leg, position) {
 		if refused := r.refusals.reason(refusalKey(leg.config.Name, placement.Exit, ""), r.nowMS); refused != "" {
 			add("the exit of %s is refused by %s", symbol.Key(), refused)
@@ -78,7 +78,7 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 	if frozen := symbol.FrozenUnexplained(); frozen != 0 {
 		add("%s: %s are frozen in the wallet for orders that the exchange does not show", symbol.Key(), rules.QuantityDecimal(frozen))
 	}
-	if extra := r.book.Unclaimed(symbol); extra != 0 && symbol.Quarantine() != "" {
+	if extra := r.tracker.Unclaimed(symbol); extra != 0 && symbol.Quarantine() != "" {
 		add("%s is quarantined: %s in the wallet is not known to be botd's and is not sold (botd resolve %s)",
 			symbol.Key(), rules.QuantityDecimal(extra), symbol.Key().Name)
 	}
@@ -88,14 +88,14 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 // list the symbol at the start: botd sends no orders there. Positions are those of the exchange's list and of the journal.
 func (r *reporter) blindUntraded(level record.HaltLevel, scope account.Scope, add func(string, ...any)) {
 	shown := map[exchange.SymbolKey]bool{}
-	for p := range r.book.OpenPositions() {
+	for p := range r.tracker.OpenPositions() {
 		key := exchange.SymbolKey{Market: exchange.Futures, Name: p.Symbol}
 		if level == record.LevelFlatten && p.Remaining != 0 && r.legOn(key) == nil && scope.Covers("", key) {
 			add("%s: a %s position that no strategy trades stays open: close it on the exchange", key, p.Side)
 			shown[key] = true
 		}
 	}
-	for _, orphan := range r.book.Orphans(func(_ string, key exchange.SymbolKey) bool { return r.legOn(key) != nil }) {
+	for _, orphan := range r.tracker.Orphans(func(_ string, key exchange.SymbolKey) bool { return r.legOn(key) != nil }) {
 		key := orphan.Symbol
 		if !scope.Covers(orphan.Strategy, key) {
 			continue
@@ -104,7 +104,7 @@ func (r *reporter) blindUntraded(level record.HaltLevel, scope account.Scope, ad
 			add("%s: the position of %s is neither seen nor closed, since the exchange did not list the symbol at the start: close it on the exchange",
 				key, orphan.Strategy)
 		}
-		for p := range r.book.Live() {
+		for p := range r.tracker.Live() {
 			if p.Symbol() == key && p.Purpose().Opens() {
 				add("%s: order %s is neither seen nor canceled: cancel it on the exchange", key, p.ClientOrderID())
 			}
@@ -115,9 +115,9 @@ func (r *reporter) blindUntraded(level record.HaltLevel, scope account.Scope, ad
 // closingInFlight reports whether the exchange has accepted orders that close the whole position of
 // a symbol.
 func (r *reporter) closingInFlight(leg *leg) bool {
-	position := r.book.ToClose(leg.symbol)
+	position := r.tracker.ToClose(leg.symbol)
 	var covered exchange.Quantity
-	for p := range r.book.Live() {
+	for p := range r.tracker.Live() {
 		taken := p.State() == placement.Acknowledged || p.State() == placement.Working
 		if p.Symbol() == leg.symbol.Key() && taken && p.Purpose() == placement.Exit {
 			covered += p.Remaining()

@@ -94,7 +94,7 @@ func TestAHaltIsEscalatedAndNeverMadeMilder(t *testing.T) {
 					recorded++
 				}
 			}
-			if have := h.book.HaltOf(scope).Level; have != c.want || (recorded == 1) != c.recorded || recorded > 1 {
+			if have := h.tracker.HaltOf(scope).Level; have != c.want || (recorded == 1) != c.recorded || recorded > 1 {
 				t.Errorf("%+v: %v: want %v, recorded %t, have %v, %d times", scope, c.level, c.want, c.recorded, have, recorded)
 			}
 			reported := 0
@@ -174,7 +174,7 @@ func TestStrategyHaltSeverity(t *testing.T) {
 		b := valued(t, 2, 0)
 		h := &halts{base: b, limits: &limits{base: b}}
 		for _, leg := range b.legs {
-			leg.state = b.book.EnsureStrategy(leg.config.Name)
+			leg.state = b.tracker.EnsureStrategy(leg.config.Name)
 		}
 		if c.with != nil {
 			c.with(b, h, b.legs[0])
@@ -204,7 +204,7 @@ func TestFlattenLatchesStrategies(t *testing.T) {
 		{"a short one", record.LevelFlatten, -10, target(-10), -1, "its position is being closed by stopping"},
 		{"by a person", record.LevelFlatten, 10, func(w *world) {
 			target(10)(w)
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelFlatten, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelFlatten, Reason: "news"}})
 		}, 1, "its position is being closed by news"},
 		{"nothing is closed", record.LevelCancel, 10, target(10), 0, ""},
 		{"it holds nothing", record.LevelFlatten, 0, target(10), 0, ""},
@@ -214,7 +214,7 @@ func TestFlattenLatchesStrategies(t *testing.T) {
 		w := settled(t)
 		c.with(w)
 		if c.held != 0 {
-			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
+			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held}})
 		}
 		w.out.Reset()
 		for range 2 {

@@ -21,9 +21,9 @@ var (
 
 // emptyBase is the base of an engine without strategies, at a time.
 func emptyBase(nowMS int64) *base {
-	book := reconcile.NewBook(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
-	book.Track(bitcoin)
-	b := &base{legBySymbol: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(book)}
+	tracker := reconcile.NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
+	tracker.Track(bitcoin)
+	b := &base{legBySymbol: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(tracker)}
 	b.nowMS, b.out = nowMS, &Effects{}
 	return b
 }
@@ -425,7 +425,7 @@ func TestUntilWhenAnExitWaits(t *testing.T) {
 			order := exchange.NewOrder{Market: on.Market, Symbol: on.Name, Side: exchange.Sell, ClientOrderID: id, Quantity: 1}
 			b.record(record.Record{Strategy: "one", Symbol: on, ClientOrderID: id, Body: record.Sending{Order: order, Purpose: purpose}})
 		}
-		of := &leg{symbol: b.book.Track(on)}
+		of := &leg{symbol: b.tracker.Track(on)}
 		of.config.Name = "one"
 		all.count(c.of, 7, "no", false, b.nowMS)
 		b.nowMS += c.later

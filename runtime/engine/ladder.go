@@ -39,7 +39,7 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 	}
 	desired := d.desiredAt(leg, d.levelOn(leg, record.LevelNone))
 	desired.BetweenRounds = true
-	intents, _ := d.book.Derive(&desired, d.nowMS)
+	intents, _ := d.tracker.Derive(&desired, d.nowMS)
 	maxOpening := d.unlistedAllowance(before.Symbol(), intents)
 	if !leg.ladder.announced {
 		maxOpening = 0
@@ -56,7 +56,7 @@ func (d *dispatcher) extendLadder(before *account.Placement) {
 // together are at most half of the quantity that the plan lacks, because a second botd on the account may send the other half. Only a list reveals
 // that botd, and a list that is too old to show botd's own order does not show the other botd's orders either.
 func (d *dispatcher) unlistedAllowance(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
-	sent, left := d.book.NeverListed(key), exchange.Quantity(0)
+	sent, left := d.tracker.NeverListed(key), exchange.Quantity(0)
 	for i := range intents {
 		if intents[i].Purpose == placement.Order {
 			left += intents[i].Order.Quantity
@@ -67,7 +67,7 @@ func (d *dispatcher) unlistedAllowance(key exchange.SymbolKey, intents []reconci
 
 // largest returns the quantity of the largest resting opening that a round may send. The first one does not wait for a list.
 func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent) exchange.Quantity {
-	if d.book.NeverListed(key) == 0 {
+	if d.tracker.NeverListed(key) == 0 {
 		return math.MaxInt64
 	}
 	return d.unlistedAllowance(key, intents)
@@ -75,7 +75,7 @@ func (d *dispatcher) largest(key exchange.SymbolKey, intents []reconcile.Intent)
 
 // noteListed records, during a round, whether its list shows resting openings for the first time.
 func (d *dispatcher) noteListed(leg *leg) {
-	leg.ladder.announced = leg.ladder.extended && d.book.NeverListed(leg.symbol.Key()) == 0
+	leg.ladder.announced = leg.ladder.extended && d.tracker.NeverListed(leg.symbol.Key()) == 0
 	leg.ladder.extended = leg.ladder.extended && !leg.ladder.announced
 }
 

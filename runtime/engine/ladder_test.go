@@ -33,7 +33,7 @@ func TestLadderIsPlacedAtAnswerSpeed(t *testing.T) {
 			unanswered[call.Request.Order.ClientOrderID] = true
 		}
 		for id := range unanswered {
-			if p := w.engine.Book().Placement(id); p == nil || p.State() != placement.Sending {
+			if p := w.engine.Tracker().Placement(id); p == nil || p.State() != placement.Sending {
 				delete(unanswered, id)
 			}
 		}

@@ -100,7 +100,7 @@ func laggingFill(t testing.TB, from, to exchange.Quantity, lags exchange.Operati
 	if now := w.symbol().Known(); now == before || len(facts[NoteLimit](w.notes)) > 0 {
 		t.Errorf("want the position changed, and no limit exceeded, have %d of before %d, %+v", now, before, facts[NoteLimit](w.notes))
 	}
-	if peak := w.engine.book.Watch("").Day().Peak; exchange.AmountOf(10_000).Less(peak) {
+	if peak := w.engine.tracker.Watch("").Day().Peak; exchange.AmountOf(10_000).Less(peak) {
 		t.Errorf("want a peak of 10,000, have %s", peak)
 	}
 }

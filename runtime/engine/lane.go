@@ -25,9 +25,9 @@ type Exposure struct {
 func (e *Engine) Exposures() []Exposure {
 	all := make([]Exposure, 0, len(e.legs))
 	for _, leg := range e.legs {
-		one := Exposure{Strategy: leg.config.Name, Symbol: leg.config.Symbol, Close: e.book.ToClose(leg.symbol), Others: leg.symbol.Ignored(),
+		one := Exposure{Strategy: leg.config.Name, Symbol: leg.config.Symbol, Close: e.tracker.ToClose(leg.symbol), Others: leg.symbol.Ignored(),
 			Last: leg.symbol.Last(), Collar: risk.ExitCollar(&e.config.Limits, &leg.config.Limits)}
-		for p := range e.book.Live() {
+		for p := range e.tracker.Live() {
 			if p.Symbol() == leg.symbol.Key() {
 				one.Orders = append(one.Orders, *p)
 			}
@@ -55,17 +55,17 @@ func (d *dispatcher) applyLane(event *EventLane) {
 	for i := range event.Orders {
 		o := &event.Orders[i]
 		id := o.Order.ClientOrderID
-		if _, ended := d.book.Ended(id); ended {
+		if _, ended := d.tracker.Ended(id); ended {
 			continue
 		}
-		p := d.book.Placement(id)
+		p := d.tracker.Placement(id)
 		if p == nil {
 			if leg := d.legNamed(o.Strategy); leg != nil {
 				d.latchFlattened(leg, record.LevelFlatten)
 			}
 			d.recordAt(min(o.SentMS, d.nowMS), record.Record{Strategy: o.Strategy, Symbol: o.Order.Key(), ClientOrderID: id, Body: record.Sending{
 				Order: o.Order, Purpose: placement.Exit, DeadlineMS: o.DeadlineMS, Before: o.Before}})
-			p = d.book.Placement(id)
+			p = d.tracker.Placement(id)
 			d.note(o.Strategy, d.symbolOf(o.Order.Key()), NotePlaced{Reason: "sent by the kill switch's lane", NoteOrder: noteOrder(p)})
 		}
 		if o.Outcome != nil && p.State() == placement.Sending {

@@ -172,7 +172,7 @@ func TestAtMostFourEqualReadsInFlight(t *testing.T) {
 func TestListInPlaceOfLateTickerServesOnlyIt(t *testing.T) {
 	t.Parallel()
 	_, r := undisturbed(t)
-	single := pendingCall{kind: callTicker, of: exchange.FuturesTicker, symbol: r.book.Track(bitcoin), late: true, sentMS: r.nowMS}
+	single := pendingCall{kind: callTicker, of: exchange.FuturesTicker, symbol: r.tracker.Track(bitcoin), late: true, sentMS: r.nowMS}
 	r.begin(single)
 	r.skipLateRead(&single)
 	list := r.calls[r.nextCall]
@@ -180,7 +180,7 @@ func TestListInPlaceOfLateTickerServesOnlyIt(t *testing.T) {
 		t.Fatalf("want the list read instead, have %+v, late %v", list, r.reading.late)
 	}
 	for key, want := range map[exchange.SymbolKey]bool{bitcoin: true, ether: false} {
-		if have := r.lateByList(&list, r.book.Track(key)); have != want {
+		if have := r.lateByList(&list, r.tracker.Track(key)); have != want {
 			t.Errorf("%s: want its price late with the list %t, have %t", key, want, have)
 		}
 	}
@@ -224,7 +224,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	var want, have []exchange.SymbolKey
 	_, r := undisturbed(t)
 	for _, name := range []string{"B", "A", "D", "C", "F", "E"} {
-		symbol := r.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: name})
+		symbol := r.tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: name})
 		r.begin(pendingCall{kind: callOrder, of: exchange.FuturesOrder, symbol: symbol, late: true, sentMS: r.nowMS - 10_000})
 		want = append(want, symbol.Key())
 	}

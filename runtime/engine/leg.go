@@ -66,7 +66,7 @@ type shownState struct {
 	working []strategy.WorkingOrder
 	fills   []strategy.KeyFill
 	events  int64  // number of events
-	version uint64 // of the book
+	version uint64 // of the tracker
 }
 
 // lastDecision is what the last decision contained, for comparison with the next one.

@@ -63,11 +63,11 @@ func (l *limits) watchLimits(fetched bool) {
 		l.unmixed = total
 		total = total.Sub(l.unbooked()) // a transfer is neither a gain nor a loss
 		l.regroup()
-		l.watch(l.book.Watch(""), nil, total, &l.config.Limits)
+		l.watch(l.tracker.Watch(""), nil, total, &l.config.Limits)
 	}
 	for _, leg := range l.legs {
-		if leg.config.Limits.Watches() && !l.awaitsPrice(leg) && l.book.Watch(leg.config.Name).Known() { // its equity is defined once it has a result
-			l.watch(l.book.Watch(leg.config.Name), leg, l.strategyEquity(leg), &leg.config.Limits)
+		if leg.config.Limits.Watches() && !l.awaitsPrice(leg) && l.tracker.Watch(leg.config.Name).Known() { // its equity is defined once it has a result
+			l.watch(l.tracker.Watch(leg.config.Name), leg, l.strategyEquity(leg), &leg.config.Limits)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func (l *limits) watch(w *account.Watch, leg *leg, equity exchange.Amount, limit
 			l.endBreach(w.Strategy(), leg, b.Rule, "its time has passed")
 		}
 	}
-	for _, c := range limits.Crossed(risk.ByEquity, l.nowMS, l.book, w.Strategy(), equity) {
+	for _, c := range limits.Crossed(risk.ByEquity, l.nowMS, l.tracker, w.Strategy(), equity) {
 		if !waits || risk.Rearms(c.Rule) { // a limit that ends with its day is measured from that day's equity
 			l.breach(leg, w.Strategy(), &c)
 		}
@@ -141,7 +141,7 @@ func (l *limits) recordDay(strategy string, day account.Day) {
 // market, because its equity then changes without a gain or a loss. A market that is no longer
 // traded is removed with its part of the day's starting equity.
 func (l *limits) regroup() {
-	day, now := l.book.Watch("").Day(), l.markets()
+	day, now := l.tracker.Watch("").Day(), l.markets()
 	if day.StartMS == 0 || day.Markets == now {
 		return
 	}
@@ -172,7 +172,7 @@ func (l *limits) regroup() {
 
 // shift moves the basis of the account's losses by an external transfer.
 func (l *limits) shift(market exchange.Market, by exchange.Amount) {
-	day := l.book.Watch("").Day()
+	day := l.tracker.Watch("").Day()
 	if day.StartMS == 0 {
 		return
 	}
@@ -203,7 +203,7 @@ func (l *limits) endBreach(strategy string, leg *leg, rule, why string) {
 // breached reports whether a breach blocks a strategy's entries.
 func (b *base) breached(strategy string) bool {
 	for _, name := range [...]string{"", strategy} {
-		for one := range b.book.Watch(name).Breaches() {
+		for one := range b.tracker.Watch(name).Breaches() {
 			if !one.Expired(b.nowMS) {
 				return true
 			}
@@ -215,7 +215,7 @@ func (b *base) breached(strategy string) bool {
 // rearmed ends those breaches of a scope that "botd rearm" can end. The drawdown is then measured from
 // the current equity; a daily loss stays until its day has ended.
 func (l *limits) rearmed(strategy string) {
-	w, leg := l.book.Watch(strategy), l.legNamed(strategy)
+	w, leg := l.tracker.Watch(strategy), l.legNamed(strategy)
 	for _, b := range slices.Backward(slices.Collect(w.Breaches())) {
 		if risk.Rearms(b.Rule) {
 			l.endBreach(strategy, leg, b.Rule, "rearmed")
@@ -243,7 +243,7 @@ func (l *limits) rearmed(strategy string) {
 func (l *limits) turnMS() int64 {
 	turn := exchange.Day1.OpenOf(l.nowMS) + int64(exchange.Day1)
 	earliest := func(scope string) {
-		for b := range l.book.Watch(scope).Breaches() {
+		for b := range l.tracker.Watch(scope).Breaches() {
 			if b.UntilMS > l.nowMS {
 				turn = min(turn, b.UntilMS)
 			}
@@ -259,7 +259,7 @@ func (l *limits) turnMS() int64 {
 // limitedBy returns a scope's breaches as declared states.
 func (l *limits) limitedBy(strategy string) (all []Degraded) {
 	scope := account.Scope{Strategy: strategy}
-	for b := range l.book.Watch(strategy).Breaches() {
+	for b := range l.tracker.Watch(strategy).Breaches() {
 		if b.Expired(l.nowMS) {
 			continue
 		}

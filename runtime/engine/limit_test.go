@@ -260,7 +260,7 @@ func TestFlipClosesPreviousPosition(t *testing.T) {
 		{"added to", 100, 200, "50000", "51000", "0"},
 		{"opened", 0, 200, "0", "51000", "0"},
 	} {
-		w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Result{Position: c.held}})
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Body: record.Result{Position: c.held}})
 		see(leg.symbol, func(o *seen) { o.Position, leg.money.entryPrice = c.now, exchange.MustAmount(c.entry) })
 		see(leg.symbol, func(o *seen) { o.Mark, _ = o.Rules.Price(exchange.MustAmount(c.price).Decimal()) })
 		if have := w.engine.results.estimate(leg); have != exchange.MustAmount(c.want) {
@@ -312,9 +312,9 @@ func TestALosingStreakCoolsDown(t *testing.T) {
 			w.wantHeld(100)
 			w.wantSound()
 			w.wantUtilization(c.scope, risk.MaxLosingStreak, risk.StateOK, "0", "2")
-			if result, change := w.engine.book.Watch("one").
+			if result, change := w.engine.tracker.Watch("one").
 				Result().
-				Result, w.engine.book.Account().WalletBalance.Sub(
+				Result, w.engine.tracker.Account().WalletBalance.Sub(
 				exchange.AmountOf(10_000),
 			); result != change {
 				t.Errorf("want the result %s, have %s", change, result)
@@ -333,13 +333,13 @@ func TestABreachTakesRestingOpeningsOutOfTheBook(t *testing.T) {
 		}
 	}, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(50)}}))
 	w.pass(10_000)
-	if w.engine.Book().LiveCount() != 2 {
-		t.Fatalf("want two orders in the book, have %d", w.engine.Book().LiveCount())
+	if w.engine.Tracker().LiveCount() != 2 {
+		t.Fatalf("want two orders in the book, have %d", w.engine.Tracker().LiveCount())
 	}
 	w.price("48000")
 	w.pass(30_000)
 	w.wantHeld(100)
-	if live := slices.Collect(w.engine.Book().Live()); len(live) != 0 {
+	if live := slices.Collect(w.engine.Tracker().Live()); len(live) != 0 {
 		t.Errorf("want the other one canceled, have %+v", live[0])
 	}
 	w.price("44000")
@@ -362,9 +362,9 @@ func TestResultsSumToTheWallet(t *testing.T) {
 	check := func(want1, want2 string) {
 		t.Helper()
 		w.pass(40_000)
-		book := w.engine.Book()
-		r1, r2 := book.Watch("one").Result().Result, book.Watch("two").Result().Result
-		if sum, change := r1.Add(r2), book.Account().WalletBalance.Sub(exchange.AmountOf(10_000)); sum != change {
+		tracker := w.engine.Tracker()
+		r1, r2 := tracker.Watch("one").Result().Result, tracker.Watch("two").Result().Result
+		if sum, change := r1.Add(r2), tracker.Account().WalletBalance.Sub(exchange.AmountOf(10_000)); sum != change {
 			t.Errorf("want the results to sum to %s, have %s + %s", change, r1, r2)
 		}
 		if r1.Decimal().Round(4).String() != want1 || r2.Decimal().Round(4).String() != want2 {
@@ -382,12 +382,12 @@ func TestResultsSumToTheWallet(t *testing.T) {
 	check("94.93", "-2.52")
 	one, two = 100, 100 // both in one round: the unreported money is divided by what they traded
 	w.pass(40_000)
-	book := w.engine.Book()
-	if sum := book.Watch("one").
+	tracker := w.engine.Tracker()
+	if sum := tracker.Watch("one").
 		Result().
 		Result.Add(
-		book.Watch("two").Result().Result,
-	); sum != book.Account().WalletBalance.Sub(
+		tracker.Watch("two").Result().Result,
+	); sum != tracker.Account().WalletBalance.Sub(
 		exchange.AmountOf(10_000),
 	) {
 		t.Errorf("want the results to sum to the wallet's change, have %s", sum)
@@ -454,7 +454,7 @@ func TestDayBeginsAtMidnightBetweenIdleRounds(t *testing.T) {
 	w.pass(98_000)
 	w.engine.record(record.Record{Body: record.Breach{Rule: risk.MaxLosingStreak, Reason: "a test", UntilMS: day + 20_500}})
 	w.pass(2_000)
-	if have := w.engine.Book().Watch("").Day().StartMS; have != day {
+	if have := w.engine.Tracker().Watch("").Day().StartMS; have != day {
 		t.Errorf("a second after midnight: want the day that began %d, have %d", day, have)
 	}
 	w.pass(18_000)

@@ -114,7 +114,7 @@ func (r *limitsInForce) set(s account.SetLimit) {
 }
 
 func (b *base) setLimit(strategy, rule string) *account.SetLimit {
-	all := b.book.SetLimits()
+	all := b.tracker.SetLimits()
 	for i := range all {
 		if all[i].Strategy == strategy && all[i].Rule == rule {
 			return &all[i]
@@ -126,7 +126,7 @@ func (b *base) setLimit(strategy, rule string) *account.SetLimit {
 // lapse removes limits set by people that the configuration has reached. If the configuration is
 // loosened later, that is intended.
 func (r *limitsInForce) lapse() {
-	for _, s := range r.book.SetLimits() {
+	for _, s := range r.tracker.SetLimits() {
 		written := r.written
 		if s.Strategy != "" {
 			leg := r.configured(s.Strategy)
@@ -149,7 +149,7 @@ func (r *limitsInForce) enforce() {
 		r.config.Limits, r.gate = limits, risk.NewGate(limits)
 		r.limitsVersion = r.newLimitsVersion()
 		if r.started && before.TriggeredBy(risk.ByResults) && limits.Changed(risk.ByResults, &before) {
-			r.results.startCoolDown(r.book.Watch(""), nil, &r.config.Limits)
+			r.results.startCoolDown(r.tracker.Watch(""), nil, &r.config.Limits)
 		}
 	}
 	for _, leg := range r.legs {
@@ -161,7 +161,7 @@ func (r *limitsInForce) enforce() {
 		}
 		leg.limits.version = r.newLimitsVersion()
 		if r.started && limits.Changed(risk.ByResults, &before) {
-			r.results.startCoolDown(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
+			r.results.startCoolDown(r.tracker.Watch(leg.config.Name), leg, &leg.config.Limits)
 		}
 	}
 	r.results.following, r.limits.watching = r.results.follows(), r.results.follows() || r.config.Limits.Watches()
@@ -169,7 +169,7 @@ func (r *limitsInForce) enforce() {
 
 // tightened returns the configured limits of a scope, tightened by people.
 func (r *limitsInForce) tightened(strategy string, limits risk.Limits) risk.Limits {
-	for _, s := range r.book.SetLimits() {
+	for _, s := range r.tracker.SetLimits() {
 		if s.Strategy == strategy {
 			_ = limits.Tighten(s.Strategy, s.Rule, s.Value) // a value that is not tighter changes nothing
 		}

@@ -32,7 +32,7 @@ func bookedLiquidations(b *base, closed []ledger.Position) {
 	}
 	for i := range closed {
 		if c := &closed[i]; c.Liquidated {
-			symbol := b.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: c.Symbol})
+			symbol := b.tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: c.Symbol})
 			liquidated(b, symbol, c.ID, 0, c.Close, c.Realized)
 		}
 	}
@@ -53,7 +53,7 @@ func liquidated(b *base, symbol *reconcile.SymbolState, positionID int64, quanti
 		PositionID: positionID, Quantity: quantity, ClosePrice: price, Realized: realized, Evidence: "positions/history shows it LIQUIDATED"}})
 	leg := b.legOn(symbol.Key())
 	b.note(leg.name(), leg.noteSymbol(), NoteLiquidated{realized, why})
-	if leg != nil && b.book.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
+	if leg != nil && b.tracker.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone {
 		b.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 		b.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 	}

@@ -36,7 +36,7 @@ type manual struct {
 // PreviewCancel returns the effect of canceling one order without canceling it. If it cannot be
 // canceled, it returns the reason as an error.
 func (m *manual) PreviewCancel(clientOrderID string) (ManualAction, error) {
-	p := m.book.Placement(clientOrderID)
+	p := m.tracker.Placement(clientOrderID)
 	if p == nil || p.State().Final() {
 		return ManualAction{}, fmt.Errorf("order %s is no longer open: there is nothing to cancel", clientOrderID)
 	}
@@ -92,7 +92,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	if leg == nil {
 		return ManualAction{}, fmt.Errorf("no strategy trades %s now: a position there is not botd's", key)
 	}
-	position := m.book.Closable(leg.symbol)
+	position := m.tracker.Closable(leg.symbol)
 	switch {
 	case !leg.symbol.Read() || leg.symbol.Last() <= 0:
 		return ManualAction{}, fmt.Errorf("position and price of %s have not been read since the start: wait for a complete round", key)
@@ -120,7 +120,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 	if left := leg.symbol.TrustedVenuePosition() - position; left != 0 {
 		action.add("%s of the exchange's position is not known to be botd's and stays open", leg.config.Symbol.QuantityDecimal(left))
 	}
-	for p := range m.book.Live() {
+	for p := range m.tracker.Live() {
 		switch {
 		case p.Symbol() != key:
 		case p.Purpose() == placement.Exit:
@@ -142,7 +142,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 
 // levelAfter returns the level of the strategy's own halt after the action.
 func (m *manual) levelAfter(d *ManualAction) string {
-	if before := m.book.HaltOf(d.Scope).Level; d.Level <= before {
+	if before := m.tracker.HaltOf(d.Scope).Level; d.Level <= before {
 		return before.String() + " already"
 	}
 	return d.Level.String()
@@ -202,7 +202,7 @@ func (m *manual) withdraw(event *EventWithdraw) {
 	if err != nil {
 		return // the preview returned the error: the order ended in between
 	}
-	p, why := m.book.Placement(event.ClientOrderID), cmp.Or(event.Reason, "manually")
+	p, why := m.tracker.Placement(event.ClientOrderID), cmp.Or(event.Reason, "manually")
 	m.record(
 		record.Record{
 			Strategy:      p.Strategy(),

@@ -15,7 +15,7 @@ import (
 // live returns the live placement of a key, or of a purpose.
 func (w *world) live(purpose placement.Purpose, key string) *account.Placement {
 	w.t.Helper()
-	for p := range w.engine.Book().Live() {
+	for p := range w.engine.Tracker().Live() {
 		if p.Purpose() == purpose && p.Key() == key {
 			return p
 		}
@@ -41,7 +41,7 @@ func (w *world) changes(have *[]string) {
 	w.network = func(call *Call) fate {
 		switch r := call.Request; {
 		case r.Operation == exchange.FuturesCancel:
-			for p := range w.engine.Book().Live() {
+			for p := range w.engine.Tracker().Live() {
 				if p.OrderID() == r.OrderID {
 					*have = append(*have, "cancel "+p.ClientOrderID())
 				}

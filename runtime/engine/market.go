@@ -46,7 +46,7 @@ func (m *market) applyRules(event *EventAnswer) {
 		m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 	}
 	for _, symbol := range event.Answer.Symbols.Items() {
-		state := m.book.Track(symbol.Key())
+		state := m.tracker.Track(symbol.Key())
 		if state.Rules() == nil || symbol.PriceScale != state.Rules().PriceScale || symbol.QuantityScale != state.Rules().QuantityScale {
 			continue
 		}
@@ -118,7 +118,7 @@ func (m *market) compare(old, fresh *exchange.Symbol) (changed bool) {
 
 // applyPrice applies a last trade price.
 func (m *market) applyPrice(event *EventPrice) {
-	symbol := m.book.Track(event.Series)
+	symbol := m.tracker.Track(event.Series)
 	symbol.SetPrice(event.Last, cmp.Or(event.Mark, event.Last), m.nowMS)
 }
 
@@ -174,7 +174,7 @@ func (m *market) pollOrderBooks() {
 		if a := &leg.watched; a.orderBookMS <= m.nowMS && !a.askingOrderBook {
 			a.askingOrderBook = true
 			key := leg.symbol.Key()
-			m.ask(pendingCall{kind: callBook, leg: leg}, PriorityMarket,
+			m.ask(pendingCall{kind: callOrderBook, leg: leg}, PriorityMarket,
 				exchange.Request{Operation: polling.Of(key.Market).OrderBook, Symbol: key.Name, Limit: strategy.OrderBookLevels})
 		}
 	}

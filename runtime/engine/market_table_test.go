@@ -106,8 +106,8 @@ func TestUncoveredPartBelowMinimumRereadsRules(t *testing.T) {
 		see(w.symbol(), func(o *seen) { o.Rules, o.Position, o.Last = &rules, 10, 50_000e8 })
 		if c.stop > 0 {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, Quantity: c.stop,
-				ClientOrderID: w.engine.book.NextClientOrderID("t")}
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+				ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
 				Body: record.Sending{Order: order, Purpose: placement.StopLoss}})
 		}
 		w.engine.startMS = w.engine.nowMS - c.afterMS
@@ -412,7 +412,7 @@ func TestRecentRefusalsAreRestoredAtStart(t *testing.T) {
 	}{{0, false, 1}, {forgetBackoffMS, false, 1}, {forgetBackoffMS + 1, false, 0}, {0, true, 0}} {
 		w := settled(t)
 		id := w.sends(placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.engine.nowMS, ClientOrderID: id, Body: record.Refused{Reason: "no", Code: 7}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.engine.nowMS, ClientOrderID: id, Body: record.Refused{Reason: "no", Code: 7}})
 		w.engine.nowMS += c.agoMS
 		w.engine.backoffs.feed = c.feed
 		w.engine.backoffs.all = nil

@@ -17,7 +17,7 @@ import (
 func valued(t testing.TB, futures, spot int) *base {
 	t.Helper()
 	b := emptyBase(1_767_225_600_000) // midnight
-	account := reconciletest.Of(b.book)
+	account := reconciletest.Of(b.tracker)
 	*account.Account, *account.AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
 	*account.Balances, *account.WalletMS = []exchange.Balance{{Asset: "USDT", Free: exchange.AmountOf(400), Frozen: exchange.AmountOf(100)}}, 1
 	for _, symbol := range sim.DefaultSymbols() {
@@ -29,7 +29,7 @@ func valued(t testing.TB, futures, spot int) *base {
 			continue
 		}
 		*left--
-		one := &leg{symbol: b.book.Track(symbol.Key())}
+		one := &leg{symbol: b.tracker.Track(symbol.Key())}
 		one.config.Name, one.config.Symbol = symbol.Market.String()+" "+symbol.Name, symbol
 		see(one.symbol, func(o *seen) { o.Rules, o.Last = symbol, exchange.Price(100e8) })
 		b.addLeg(one)
@@ -52,10 +52,10 @@ func TestEquityOfTradedMarkets(t *testing.T) {
 		{"two on spot share the quote asset", 0, 2, nil, "500 true 500 spot"},
 		{"both", 1, 1, nil, "1500 true 500 futures spot"},
 		{"none", 0, 0, nil, "0 false 0 "},
-		{"futures, not read yet", 1, 0, func(b *base) { *reconciletest.Of(b.book).AccountMS = 0 }, "0 false 0 futures"},
-		{"spot, not read yet", 0, 1, func(b *base) { *reconciletest.Of(b.book).WalletMS = 0 }, "0 false 500 spot"},
-		{"spot alone, and the futures account was not read", 0, 1, func(b *base) { *reconciletest.Of(b.book).AccountMS = 0 }, "500 true 500 spot"},
-		{"futures alone, and the wallet was not read", 1, 0, func(b *base) { *reconciletest.Of(b.book).WalletMS = 0 }, "1000 true 0 futures"},
+		{"futures, not read yet", 1, 0, func(b *base) { *reconciletest.Of(b.tracker).AccountMS = 0 }, "0 false 0 futures"},
+		{"spot, not read yet", 0, 1, func(b *base) { *reconciletest.Of(b.tracker).WalletMS = 0 }, "0 false 500 spot"},
+		{"spot alone, and the futures account was not read", 0, 1, func(b *base) { *reconciletest.Of(b.tracker).AccountMS = 0 }, "500 true 500 spot"},
+		{"futures alone, and the wallet was not read", 1, 0, func(b *base) { *reconciletest.Of(b.tracker).WalletMS = 0 }, "1000 true 0 futures"},
 		{"with a position on spot", 0, 1, func(b *base) {
 			one := b.legs[0]
 			see(one.symbol, func(o *seen) { o.Position, _ = o.Rules.Quantity(exchange.AmountOf(2).Decimal()) })
@@ -105,7 +105,7 @@ func TestBaselinesFollowAddedAndRemovedMarkets(t *testing.T) {
 		before := len(b.unwritten)
 		l := &limits{base: b}
 		l.regroup()
-		day := b.book.Watch("").Day()
+		day := b.tracker.Watch("").Day()
 		if have := fmt.Sprintf("%s %s %s %s", day.Equity, day.Peak, day.Spot, day.Markets); have != c.want || (len(b.unwritten) > before) != c.recorded {
 			t.Errorf("%s: want %q, recorded %t, have %q, %d records", c.name, c.want, c.recorded, have, len(b.unwritten)-before)
 		}
@@ -124,7 +124,7 @@ func TestTransferMovesBaselines(t *testing.T) {
 		b.record(record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(1_400), Peak: exchange.AmountOf(1_500), Markets: "futures spot",
 			Spot: exchange.AmountOf(300)}})
 		l.shift(market, exchange.AmountOf(50))
-		day := b.book.Watch("").Day()
+		day := b.tracker.Watch("").Day()
 		if have := fmt.Sprintf("%s %s %s", day.Equity, day.Peak, day.Spot); have != want || day.StartMS != 1 || day.Markets != "futures spot" {
 			t.Errorf("%s: want %q, have %q", market, want, have)
 		}

@@ -19,7 +19,7 @@ import (
 func books(w *world) { w.config.Ledger = true }
 
 // ledger returns the running engine's ledger.
-func (w *world) ledger() *ledger.Ledger { return w.engine.Book().Ledger() }
+func (w *world) ledger() *ledger.Ledger { return w.engine.Tracker().Ledger() }
 
 // sum returns the balance of an account of the ledger over all strategies.
 func (w *world) sum(account ledger.Account, market exchange.Market, asset string) (sum exchange.Amount) {
@@ -141,20 +141,20 @@ func (w *world) wantFills() {
 // reading.
 func (w *world) wantReplay() {
 	w.t.Helper()
-	book := reconcile.NewBook(w.config.Settle)
+	tracker := reconcile.NewTracker(w.config.Settle)
 	for i := range w.records {
 		r := &w.records[i]
 		if p, ok := r.Body.(record.Posting); ok {
 			if asset, sum := p.Balanced(); !sum.IsZero() {
 				w.t.Errorf("record %d: its lines of %s sum to %s", i, asset, sum)
 			}
-			if want := book.Ledger().Lines(&p.Reading); !reflect.DeepEqual(want, p.Lines) {
+			if want := tracker.Ledger().Lines(&p.Reading); !reflect.DeepEqual(want, p.Lines) {
 				w.t.Errorf("record %d: want lines %v, have %v", i, want, p.Lines)
 			}
 		}
-		book.Apply(r)
+		tracker.Apply(r)
 	}
-	if want, have := slices.Collect(book.Ledger().Balances()), slices.Collect(w.ledger().Balances()); !reflect.DeepEqual(want, have) {
+	if want, have := slices.Collect(tracker.Ledger().Balances()), slices.Collect(w.ledger().Balances()); !reflect.DeepEqual(want, have) {
 		w.t.Errorf("want %v by replay, have %v", want, have)
 	}
 }
@@ -289,7 +289,7 @@ func TestNoWalletReadIsStableWhilePositionDiffers(t *testing.T) {
 	none := exchange.FetchedOf([]exchange.Position{})
 	for i, positions := range []exchange.Fetched[exchange.Position]{none, none, answer.Positions} {
 		w.now += 5_000
-		e.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Positions: positions})
+		e.tracker.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, Positions: positions})
 		reading.AtMS = w.now
 		e.receiveReading(m, reading, w.now)
 		if want := i / 2; m.pending != want {

@@ -26,7 +26,7 @@ func withdrawn(declared bool) func(testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target), books, lossLimits)
 		w.pass(60_000)
-		before, by := w.engine.Book().Today(), exchange.MustAmount("-3000")
+		before, by := w.engine.Tracker().Today(), exchange.MustAmount("-3000")
 		if w.moves(by); declared {
 			target = 5
 		}
@@ -35,7 +35,7 @@ func withdrawn(declared bool) func(testing.TB) {
 			w.declare(exchange.Futures, "-3000")
 			w.pass(10_000)
 		}
-		if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by) {
+		if after := w.engine.Tracker().Today(); after.Equity != before.Equity.Add(by) {
 			t.Errorf("the day's equity: want it moved by %s, have %s, was %s", by, after.Equity, before.Equity)
 		}
 		if d := w.engine.Degraded(); len(d) > 0 {

@@ -34,7 +34,7 @@ func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quanti
 	if p.Filled() <= filledBefore && !p.State().Final() {
 		return
 	}
-	symbol := r.book.Symbol(p.Symbol())
+	symbol := r.tracker.Symbol(p.Symbol())
 	if grown := p.Filled() - filledBefore; grown > 0 {
 		if !r.config.Quiet {
 			r.note(p.Strategy(), symbol.Rules(), NoteFill{noteOrder(p), grown, p.Price(), symbol.Last()})

@@ -61,7 +61,7 @@ func settlesByOrderID(t testing.TB) {
 	if held := w.inEther(); held < 1_990 || w.symbol().Position() < held-1 || w.coveredEther() < held-1 {
 		t.Fatalf("want 2000 bought, known and covered, have %d, %d and %d\n%s", held, w.symbol().Position(), w.coveredEther(), w.story())
 	}
-	if live := slices.Collect(w.engine.Book().Live()); len(live) != 1 || live[0].Purpose() != placement.StopLoss {
+	if live := slices.Collect(w.engine.Tracker().Live()); len(live) != 1 || live[0].Purpose() != placement.StopLoss {
 		t.Errorf("want the purchase settled and the stop alone live, have %d\n%s", len(live), w.story())
 	}
 	w.wantSound()

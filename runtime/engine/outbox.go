@@ -9,9 +9,9 @@ import (
 // outbox holds the effects of the current event, the calls in progress, and the records that are
 // not durable yet.
 type outbox struct {
-	book  *reconcile.Book
-	out   *Effects // of the current Handle
-	nowMS int64
+	tracker *reconcile.Tracker
+	out     *Effects // of the current Handle
+	nowMS   int64
 
 	calls    map[int64]pendingCall // calls in progress
 	nextCall int64
@@ -29,23 +29,23 @@ type outbox struct {
 	journalSinceMS int64 // time of the first failed append since the last successful one
 }
 
-func newOutbox(book *reconcile.Book) *outbox {
-	return &outbox{book: book, calls: map[int64]pendingCall{}, journalMS: never}
+func newOutbox(tracker *reconcile.Tracker) *outbox {
+	return &outbox{tracker: tracker, calls: map[int64]pendingCall{}, journalMS: never}
 }
 
-// record applies one record to the book and queues it for the journal.
+// record applies one record to the tracker and queues it for the journal.
 func (o *outbox) record(r record.Record) { o.recordAt(o.nowMS, r) }
 
 // recordAt is record for a fact with another time.
 func (o *outbox) recordAt(atMS int64, r record.Record) {
 	r.AtMS = atMS
-	o.book.Apply(&r)
+	o.tracker.Apply(&r)
 	o.unwritten = append(o.unwritten, r)
 }
 
 // symbolOf returns the rules of a symbol, or nil if they are not known.
 func (o *outbox) symbolOf(key exchange.SymbolKey) *exchange.Symbol {
-	if symbol := o.book.Symbol(key); symbol != nil {
+	if symbol := o.tracker.Symbol(key); symbol != nil {
 		return symbol.Rules()
 	}
 	return nil
@@ -59,7 +59,7 @@ func (o *outbox) Final() (record.Record, bool) {
 	if len(o.unwritten) > 0 || o.checkpoint == 0 {
 		return record.Record{}, false
 	}
-	return record.Record{AtMS: o.nowMS, Body: o.book.Checkpoint(o.account)}, true
+	return record.Record{AtMS: o.nowMS, Body: o.tracker.Checkpoint(o.account)}, true
 }
 
 // note reports a fact of a strategy and a symbol, or of neither.
@@ -75,7 +75,7 @@ func (o *outbox) flush() {
 	}
 	if length := o.emitted + int64(len(o.unwritten)); o.checkpoint > 0 && length-o.checkpointed >= o.checkpoint {
 		o.checkpointed = length
-		o.record(record.Record{Body: o.book.Checkpoint(o.account)}) // all earlier records are applied, and in this batch or before
+		o.record(record.Record{Body: o.tracker.Checkpoint(o.account)}) // all earlier records are applied, and in this batch or before
 	}
 	o.out.Records = append(o.out.Records, o.unwritten...)
 	o.writing = len(o.unwritten)
@@ -133,7 +133,7 @@ const (
 	callCandles
 	callRules
 	callFunding
-	callBook
+	callOrderBook
 	callNewest
 	callEnded      // the ledger: positions that ended
 	callExecutions // the ledger: executions of a spot order

@@ -68,7 +68,7 @@ func TestOpeningAgainstNewPositionIsNotSent(t *testing.T) {
 			if len(w.sent) != 0 {
 				t.Fatalf("%s: want nothing sent before its record is durable, have %+v", market, w.sent)
 			}
-			see(w.engine.Book().Track(key), func(o *seen) { o.Position = position }) // as a read has shown it since
+			see(w.engine.Tracker().Track(key), func(o *seen) { o.Position = position }) // as a read has shown it since
 			w.slow = false
 			w.give(&EventJournaled{})
 			w.pass(50)

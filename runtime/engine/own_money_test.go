@@ -108,7 +108,7 @@ func TestARoundFollowsTheTurnOfADayAndTheEndOfABreach(t *testing.T) {
 		for scope, lasts := range map[string]int64{"": c.account, "one": c.own} {
 			if lasts != 0 {
 				breach := record.Breach{Rule: "max_losing_streak", Reason: "a test", UntilMS: l.nowMS + lasts}
-				w.engine.book.Apply(&record.Record{AtMS: l.nowMS, Strategy: scope, Body: breach})
+				w.engine.tracker.Apply(&record.Record{AtMS: l.nowMS, Strategy: scope, Body: breach})
 			}
 		}
 		want := l.nowMS + c.want

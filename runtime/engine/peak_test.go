@@ -61,25 +61,25 @@ func peakOf(t testing.TB, scope string, held exchange.Quantity, steps []peakStep
 	key := func(name string) exchange.SymbolKey { return exchange.SymbolKey{Market: exchange.Futures, Name: name} }
 	for _, one := range b.legs {
 		see(one.symbol, func(o *seen) { o.Position = held })
-		b.book.Apply(&record.Record{Symbol: one.symbol.Key(), Body: record.Adopted{Quantity: held}})
+		b.tracker.Apply(&record.Record{Symbol: one.symbol.Key(), Body: record.Adopted{Quantity: held}})
 	}
 	began := exchange.AmountOf(1_000)
 	b.record(record.Record{Strategy: scope, Body: record.Day{StartMS: exchange.Day1.OpenOf(b.nowMS), Equity: began, Peak: began}})
 	for _, step := range steps {
 		if step.fill != "" {
-			b.book.Apply(&record.Record{Symbol: key(step.fill), Body: record.Adopted{Quantity: -10}})
+			b.tracker.Apply(&record.Record{Symbol: key(step.fill), Body: record.Adopted{Quantity: -10}})
 		}
 		l.fromMS, l.pricedLater = b.nowMS+step.fromMS, nil
 		if step.fromMS < 0 {
-			l.fromMS = b.nowMS + b.book.Settle().StalenessMS + 1 + 500*(step.fromMS+1)
+			l.fromMS = b.nowMS + b.tracker.Settle().StalenessMS + 1 + 500*(step.fromMS+1)
 		}
 		b.nowMS += 1_000
 		if step.later {
 			l.pricedLater = []*reconcile.SymbolState{b.legBySymbol[key("BTC-USDT")].symbol}
 		}
-		l.watch(b.book.Watch(scope), l.legNamed(scope), exchange.MustAmount(step.equity), &risk.Limits{})
+		l.watch(b.tracker.Watch(scope), l.legNamed(scope), exchange.MustAmount(step.equity), &risk.Limits{})
 	}
-	if have := b.book.Watch(scope).Day().Peak.String(); have != want {
+	if have := b.tracker.Watch(scope).Day().Peak.String(); have != want {
 		t.Errorf("want a peak of %s, have %s", want, have)
 	}
 }

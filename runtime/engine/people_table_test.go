@@ -36,7 +36,7 @@ func TestCancelPreview(t *testing.T) {
 	t.Parallel()
 	plans := func(plan strategy.Plan) func(*world) {
 		return func(w *world) {
-			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &plan}})
+			w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &plan}})
 		}
 	}
 	for _, c := range []struct {
@@ -46,13 +46,13 @@ func TestCancelPreview(t *testing.T) {
 	}{
 		{"an order that rests", func(*world) {}, []string{heldAtCancel, fillsStay, rearmOrders}},
 		{"part of it is filled", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(), Body: record.Fill{Filled: 3}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(), Body: record.Fill{Filled: 3}})
 		}, []string{heldAtCancel, "0.003 of it has already filled and stays open as a position", fillsStay, rearmOrders}},
 		{"it is paused already", func(w *world) {
-			w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, []string{strings.Replace(heldAtCancel, "level pause", "level pause already", 1), fillsStay, rearmOrders}},
 		{"it is flattened already", func(w *world) {
-			w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelFlatten, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{Strategy: "one", Body: record.Halt{Level: record.LevelFlatten, Reason: "news"}})
 		}, []string{strings.Replace(heldAtCancel, "level pause", "level flatten already", 1), fillsStay, rearmOrders}},
 		{"it was removed", func(w *world) { w.engine.legs[0].config.Removed = true }, []string{heldAtCancel, fillsStay,
 			"the strategy is no longer in the configuration: nothing opens again"}},
@@ -91,7 +91,7 @@ func TestClosePreview(t *testing.T) {
 	}{
 		{"a position", func(*world) []string { return nil }, ""},
 		{"part of it is left to others", func(w *world) []string {
-			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 4}})
+			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 4}})
 			return []string{"0.004 of the exchange's position is not known to be botd's and stays open"}
 		}, ""},
 		{"an exit is under way", func(w *world) []string {
@@ -167,7 +167,7 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 		}
 	}
 	fails("futures BTC-USDT is not quarantined: there is nothing to resolve")
-	w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 	see(w.symbol(), func(o *seen) { o.Read = false })
 	fails("futures BTC-USDT has not been read from the exchange since the start: wait for a complete round")
 	see(w.symbol(), func(o *seen) { o.Read = true })
@@ -182,9 +182,9 @@ func TestASymbolThatDoesNotWaitIsNotResolved(t *testing.T) {
 func TestRearmReportsEndOfLatch(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{
+	w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{
 		Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
-	w.engine.book.Apply(&record.Record{Strategy: "one", Body: record.Latch{Side: 1}})
+	w.engine.tracker.Apply(&record.Record{Strategy: "one", Body: record.Latch{Side: 1}})
 	w.notes = nil
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
 	if have := facts[NoteLatch](w.notes); len(have) != 1 || !have[0].Ended || have[0].Reason != "a test" || w.engine.legs[0].state.Latch() != 0 {
@@ -226,9 +226,9 @@ func TestStrategySeesOwnFills(t *testing.T) {
 		w := settled(t)
 		for _, key := range []string{"a", "b", "of another"} {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 40_000e8, Quantity: 10,
-				ClientOrderID: w.engine.book.NextClientOrderID("t")}
+				ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
 			name := map[bool]string{true: "two", false: "one"}[key == "of another"]
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: name, Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: name, Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
 				Body: record.Sending{Order: order, Purpose: placement.Order, Key: key}})
 		}
 		leg := w.engine.legs[0]
@@ -272,8 +272,8 @@ func amountOnItsWay(t testing.TB) {
 	w := settled(t)
 	leg := w.engine.legs[0]
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.MarketOrder,
-		QuoteAmount: leg.symbol.Rules().Notional(leg.symbol.Last(), 7), ClientOrderID: w.engine.book.NextClientOrderID("t")}
-	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+		QuoteAmount: leg.symbol.Rules().Notional(leg.symbol.Last(), 7), ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Entry}})
 	w.engine.tick.fillView(leg)
 	if have := leg.view.Working; len(have) != 1 || have[0].Quantity != 7 {
@@ -297,17 +297,17 @@ func TestPlanIsSpentOnceFilledAndFlat(t *testing.T) {
 		{"the other is not filled", 9, 10, 0, false, ""},
 	} {
 		w := settled(t)
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{OrdersSet: true,
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{OrdersSet: true,
 			Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: 1, Quantity: 10}, {Key: "b", Side: exchange.Buy, Price: 1, Quantity: 10}}}}})
 		for key, filled := range map[string]exchange.Quantity{"a": c.first, "b": c.second} {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Price: 1, Quantity: 10,
-				ClientOrderID: w.engine.book.NextClientOrderID("t")}
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+				ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
 				Body: record.Sending{Order: order, Purpose: placement.Order, Key: key}})
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID,
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID,
 				Body: record.Ended{State: placement.Filled, Filled: filled}})
 		}
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held - w.symbol().Known()}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: c.held - w.symbol().Known()}})
 		s := w.engine.Status().Strategies[0]
 		if s.Spent != c.want || !strings.HasPrefix(s.StateReason, c.whyBegins) {
 			t.Errorf("%s: want it spent %t, %q, have %t, %q", c.name, c.want, c.whyBegins, s.Spent, s.StateReason)
@@ -334,7 +334,7 @@ func TestRuleRefusalIsRecordedForWatchers(t *testing.T) {
 	} {
 		w := settled(t)
 		leg := w.engine.legs[0]
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{Events: c.watches}})
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{Events: c.watches}})
 		intent := reconcile.Intent{Strategy: "one", Purpose: c.purpose, Key: c.key,
 			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Quantity: 10}}
 		var have []string

@@ -41,7 +41,7 @@ func (p *permission) overtaken(w *queued) string {
 }
 
 func (p *permission) candidate(strategy string, key exchange.SymbolKey, leg *leg) candidate {
-	return candidate{risk.Opening{NowMS: p.nowMS, Book: p.book, State: p.book.Symbol(key), Strategy: strategy, Blind: p.readHealth.Blind(key)}, leg}
+	return candidate{risk.Opening{NowMS: p.nowMS, Tracker: p.tracker, State: p.tracker.Symbol(key), Strategy: strategy, Blind: p.readHealth.Blind(key)}, leg}
 }
 
 // withdrawn returns why a placement must no longer be sent although its record is durable: its approval,
@@ -64,9 +64,9 @@ func (p *permission) withdrawn(w *queued) string {
 	switch {
 	case w.limitsVersion != p.limitsVersionOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
-	case opposes(p.book.Symbol(key), w.intent.Order.Side):
+	case opposes(p.tracker.Symbol(key), w.intent.Order.Side):
 		return "a position on the other side was opened meanwhile"
-	case p.book.BlocksOpening(w.intent.Order.ClientOrderID, key):
+	case p.tracker.BlocksOpening(w.intent.Order.ClientOrderID, key):
 		return "another placement on the symbol is in flight or became uncertain meanwhile"
 	}
 	return ""
@@ -86,7 +86,7 @@ func (p *permission) outdated(leg *leg) bool {
 		return false
 	}
 	desired := reconcile.Desired{Strategy: leg.state.Halted(p.levelOn(leg, record.LevelNone)), Symbol: leg.symbol}
-	return p.book.ExitOutdated(&desired)
+	return p.tracker.ExitOutdated(&desired)
 }
 
 // disk records that the journal's disk is nearly full, has room again, or that its files are lost. The

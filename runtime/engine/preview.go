@@ -132,11 +132,11 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 
 // previewSteps returns the intents that lead to a desired state, each with its verdicts.
 func (p *previews) previewSteps(leg *leg, desired *reconcile.Desired) (steps []PreviewedIntent) {
-	intents, _ := p.book.Derive(desired, p.nowMS)
+	intents, _ := p.tracker.Derive(desired, p.nowMS)
 	opened := false
 	if len(intents) == 1 && intents[0].Purpose == placement.Leverage { // further intents follow once the leverage is set
 		desired.Leverage = 0
-		after, _ := p.book.Derive(desired, p.nowMS)
+		after, _ := p.tracker.Derive(desired, p.nowMS)
 		intents, opened = append(intents, after...), true
 	}
 	for i := range intents {
@@ -225,7 +225,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 			}
 		}
 	}
-	for order := range p.book.Live() {
+	for order := range p.tracker.Live() {
 		if order.Symbol() == leg.symbol.Key() && order.State().OutcomeUnknown() {
 			add("its outcome is fetched", "placement %s is %s", order.ClientOrderID(), order.State())
 		}
@@ -243,7 +243,7 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 		}
 		desired := p.dispatcher.desiredAt(leg, p.levelOn(leg, level))
 		desired.MayOpen = false
-		intents, _ := p.book.Derive(&desired, p.nowMS)
+		intents, _ := p.tracker.Derive(&desired, p.nowMS)
 		exits := false
 		for _, intent := range intents {
 			switch {
@@ -258,7 +258,7 @@ func (p *previews) PreviewHalt(level record.HaltLevel, scope account.Scope) []St
 		if exits || level != record.LevelFlatten {
 			continue
 		}
-		for _, intent := range p.book.ExitOf(&desired, p.nowMS) {
+		for _, intent := range p.tracker.ExitOf(&desired, p.nowMS) {
 			steps = append(steps, Step{leg.config.Name, leg.config.Symbol, intent, true})
 		}
 	}

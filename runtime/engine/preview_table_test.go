@@ -124,7 +124,7 @@ func TestHaltPreview(t *testing.T) {
 		for _, step := range w.engine.PreviewHalt(c.level, c.scope) {
 			text := step.Intent.Purpose.String()
 			if step.Intent.Purpose == placement.Cancel {
-				text += " " + w.engine.book.Placement(step.Intent.ClientID).Key()
+				text += " " + w.engine.tracker.Placement(step.Intent.ClientID).Key()
 			}
 			if step.Later {
 				text += " later"
@@ -219,7 +219,7 @@ func TestHaltRemainingText(t *testing.T) {
 			"to close: futures BTC-USDT 0.01; orders to end: 4; an exit of futures BTC-USDT was sent; the next read shows its outcome; " +
 				"reads of the exchange fail (1 times in a row); they are retried every 2 s"},
 		{"a person took an order out", record.LevelPause, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(),
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.live(placement.Order, "low").ClientOrderID(),
 				Body: record.Withdrawn{Reason: "news"}})
 		}, "orders to end: 1"},
 	} {
@@ -250,7 +250,7 @@ func TestHaltOrdersAreAccepted(t *testing.T) {
 		{"an order opens", record.LevelCancel, func(w *world) { w.sends(placement.Entry) }, false},
 		{"a stop stands", record.LevelCancel, func(w *world) { w.sends(placement.StopLoss) }, true},
 		{"a position is not being closed", record.LevelFlatten, func(w *world) {
-			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 			see(w.symbol(), func(o *seen) { o.Position = 10 })
 		}, false},
 	} {

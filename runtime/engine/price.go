@@ -97,7 +97,7 @@ func (r *reader) askTicker(symbol *reconcile.SymbolState) {
 func (r *reader) applyTicker(symbol *reconcile.SymbolState, tickers []exchange.Ticker) {
 	for i := range tickers {
 		if t := &tickers[i]; t.Symbol == symbol.Key().Name && t.Last > 0 {
-			r.book.ObservePrice(symbol.Key(), t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS), r.nowMS)
+			r.tracker.ObservePrice(symbol.Key(), t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS), r.nowMS)
 			if shownMS := r.reading.shownMS[symbol.Key().Market]; shownMS != 0 && r.reading.sentMS >= shownMS {
 				r.limits.pricedLater = append(r.limits.pricedLater, symbol)
 			}

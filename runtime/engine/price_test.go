@@ -78,7 +78,7 @@ func TestFailedPriceListBlindsNoSymbol(t *testing.T) {
 				}
 				w.wantBlind()
 				for _, name := range []string{"BTC-USDT", "ETH-USDT"} {
-					symbol := w.engine.book.Track(exchange.SymbolKey{Market: market, Name: name})
+					symbol := w.engine.tracker.Track(exchange.SymbolKey{Market: market, Name: name})
 					if age := w.now - symbol.LastMS(); age > 30_000 {
 						t.Errorf("want a price of %s, have one of %d ms ago", name, age)
 					}

@@ -131,7 +131,7 @@ func TestStopPastItsPriceIsAMarketExit(t *testing.T) {
 	if last.Type != exchange.MarketOrder || !last.ReduceOnly {
 		t.Errorf("want an exit at market, have %+v", last)
 	}
-	if w.engine.Book().Strategy("one").Latch() != 1 {
+	if w.engine.Tracker().Strategy("one").Latch() != 1 {
 		t.Error("want the strategy latched")
 	}
 }
@@ -191,7 +191,7 @@ func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
 	if len(w.stops()) != 1 {
 		t.Errorf("want the stop before the fence decides the entry\n%s", w.story())
 	}
-	if p := w.engine.Book().LiveAt(0); p.State() != placement.Uncertain {
+	if p := w.engine.Tracker().LiveAt(0); p.State() != placement.Uncertain {
 		t.Errorf("want the entry unknown still, have %s", p.State())
 	}
 }

@@ -46,14 +46,14 @@ func (p *protection) peerStop(leg *leg) string {
 	if covered {
 		return ""
 	}
-	return p.book.PeerStop(leg.symbol, own)
+	return p.tracker.PeerStop(leg.symbol, own)
 }
 
 // ownStops returns the quantity of botd's own stops on spot, and whether they cover the position.
 func (p *protection) ownStops(leg *leg) (own exchange.Quantity, covered bool) {
 	left := leg.symbol.TrustedPosition() - leg.symbol.ReplacementQuantity()
 	for order := range leg.symbol.Live() {
-		if order.Purpose() == placement.StopLoss && !p.book.Unlisted(order) &&
+		if order.Purpose() == placement.StopLoss && !p.tracker.Unlisted(order) &&
 			(order.State() == placement.Working || order.State() == placement.Acknowledged) {
 			if leg.symbol.Key().Market == exchange.Futures {
 				return 0, true

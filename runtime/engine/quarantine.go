@@ -43,7 +43,7 @@ type quarantines struct{ *base }
 // Quarantines lists the symbols that wait for a person.
 func (q *quarantines) Quarantines() []Quarantine {
 	var all []Quarantine
-	for symbol := range q.book.Symbols() {
+	for symbol := range q.tracker.Symbols() {
 		cause, sinceMS := q.waits(symbol)
 		if cause == "" {
 			continue
@@ -61,7 +61,7 @@ func (q *quarantines) Quarantines() []Quarantine {
 			Orders:     symbol.Foreign(),
 		}
 		one.Strategy = q.legOn(symbol.Key()).name()
-		for p := range q.book.Live() {
+		for p := range q.tracker.Live() {
 			if p.State() == placement.Uncertain && p.Symbol() == symbol.Key() {
 				one.Unknown = append(one.Unknown, *p)
 			}
@@ -80,7 +80,7 @@ func (q *quarantines) Quarantines() []Quarantine {
 // waits returns why a person may decide about a symbol, and since when: it is quarantined, a read of it
 // is not trusted, or another botd has bought its asset; empty if there is nothing to decide.
 func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceMS int64) {
-	switch theirs, seenMS := q.book.PeerPosition(symbol); {
+	switch theirs, seenMS := q.tracker.PeerPosition(symbol); {
 	case symbol.Quarantine() != "":
 		return symbol.Quarantine(), symbol.QuarantineMS()
 	case symbol.Contradicted() != "":
@@ -95,7 +95,7 @@ func (q *quarantines) waits(symbol *reconcile.SymbolState) (cause string, sinceM
 // PreviewResolution returns the effect of ending a symbol's quarantine without ending it. If it
 // cannot be ended now, it returns the reason as an error.
 func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reason string) (Resolution, error) {
-	symbol, cause := q.book.Symbol(key), ""
+	symbol, cause := q.tracker.Symbol(key), ""
 	if symbol != nil {
 		cause, _ = q.waits(symbol)
 	}
@@ -106,7 +106,7 @@ func (q *quarantines) PreviewResolution(key exchange.SymbolKey, adopt bool, reas
 	case !symbol.Read():
 		return r, fmt.Errorf("%s has not been read from the exchange since the start: wait for a complete round", key)
 	}
-	r.records = q.book.Resolve(key, adopt, q.legOn(key).name(), reason)
+	r.records = q.tracker.Resolve(key, adopt, q.legOn(key).name(), reason)
 	for i := range r.records {
 		r.Lines = append(r.Lines, resolutionLine(&r.records[i], symbol))
 	}
@@ -146,7 +146,7 @@ func (q *quarantines) resolve(event *EventResolve) {
 	if err != nil {
 		return // the preview returned the error: the quarantine ended in between
 	}
-	symbol := q.book.Symbol(event.Symbol)
+	symbol := q.tracker.Symbol(event.Symbol)
 	symbol.EndContradiction()
 	for _, record := range resolution.records {
 		q.record(record)

@@ -96,7 +96,7 @@ func TestBothQuotesMayFillBetweenTwoRounds(t *testing.T) {
 		if held := w.heldOf(exchange.Futures, "BTC-USDT"); held != w.engine.Status().Strategies[0].Position {
 			t.Errorf("%s: the exchange has %d, botd believes %d", name, held, w.engine.Status().Strategies[0].Position)
 		}
-		if q := w.engine.Book().Track(bitcoin).Quarantine(); q != "" {
+		if q := w.engine.Tracker().Track(bitcoin).Quarantine(); q != "" {
 			t.Errorf("%s: want no quarantine, have %s", name, q)
 		}
 	}

@@ -33,7 +33,7 @@ type reading struct {
 	shownMS   [exchange.Spot + 1]int64 // when the positions, or the wallet, of a market were read; 0 before
 	requested bool                     // history was requested
 	partial   bool                     // a page of the history was full: there may be more
-	version   uint64                   // of the book when it began
+	version   uint64                   // of the tracker when it began
 }
 
 // inProgress reports whether answers of a round are pending.

@@ -197,7 +197,7 @@ func (r *roster) renewSeries(leg *leg) {
 // traded: the next round reads it like the first one after a start, and a round in progress would
 // be incomplete for it.
 func (r *roster) join(config *StrategyConfig) {
-	if leg := r.legNamed(config.Name); leg != nil { // it was removed and has returned: the book still has its position
+	if leg := r.legNamed(config.Name); leg != nil { // it was removed and has returned: the tracker still has its position
 		r.drop(leg)
 	}
 	leg, err := r.add(config)

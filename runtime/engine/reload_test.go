@@ -211,7 +211,7 @@ func TestRoundInProgressExcludesNewSymbol(t *testing.T) {
 			}
 			return fate{}
 		}
-		symbol := w.engine.Book().Track(fresh)
+		symbol := w.engine.Tracker().Track(fresh)
 		see(symbol, func(o *seen) { o.Read, o.Settled = true, true }) // a person trades it
 		two := w.another("two", fresh, nil)
 		two.Strategy = scripted(hold(100 * two.Symbol.QuantityTick))

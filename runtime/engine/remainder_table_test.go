@@ -26,16 +26,16 @@ func TestRemovalObstacleText(t *testing.T) {
 		{"nothing", func(*world) {}, ""},
 		{"a position", func(w *world) { see(w.symbol(), func(o *seen) { o.Position = 10 }) }, "it has a position of 0.01 in futures BTC-USDT"},
 		{"a position by its fills alone", func(w *world) {
-			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
+			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
 		}, "it has a position of -0.01 in futures BTC-USDT"},
 		{"an order", func(w *world) { w.sends(placement.Exit) }, "1 of its orders are open or in flight on futures BTC-USDT"},
 		{"orders", func(w *world) { w.sends(placement.Exit); w.sends(placement.Exit) },
 			"2 of its orders are open or in flight on futures BTC-USDT"},
 		{"a quarantine", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, "futures BTC-USDT is quarantined: a difference"},
 		{"a refusal that no read has confirmed", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Reason: "no"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Reason: "no"}})
 		}, "the exchange may have executed a refused order on futures BTC-USDT"},
 		{"not read", func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, "its position in futures BTC-USDT is not settled yet"},
 		{"not settled", func(w *world) { see(w.symbol(), func(o *seen) { o.Settled = false }) }, "its position in futures BTC-USDT is not settled yet"},
@@ -55,9 +55,9 @@ func TestStatusShowsSymbolState(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	symbol := w.symbol()
-	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
-	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
-	w.engine.book.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}}) // the symbol is not settled then
+	w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
+	w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
+	w.engine.tracker.Apply(&record.Record{AtMS: 5, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}}) // the symbol is not settled then
 	see(symbol, func(o *seen) {
 		o.Position, o.EntryPrice, o.LiqPrice, o.Leverage = 10, exchange.AmountOf(50_000), exchange.AmountOf(40_000), 8
 	})
@@ -185,11 +185,11 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 	} {
 		b := valued(t, 2, 0)
 		for i, leg := range b.legs {
-			leg.state = b.book.EnsureStrategy(leg.config.Name)
+			leg.state = b.tracker.EnsureStrategy(leg.config.Name)
 			see(leg.symbol, func(o *seen) { o.Mark, o.LastMS = o.Last, 1 })
 			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{}})
 			if quantity := c.traded[i]; quantity != 0 {
-				id := b.book.NextClientOrderID("t")
+				id := b.tracker.NextClientOrderID("t")
 				order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Type: exchange.MarketOrder,
 					Quantity: quantity, ClientOrderID: id}
 				b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id,
@@ -203,7 +203,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 			}
 		}
 		if c.unknown != 0 {
-			leg, id := b.legs[0], b.book.NextClientOrderID("t")
+			leg, id := b.legs[0], b.tracker.NextClientOrderID("t")
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Type: exchange.MarketOrder,
 				Quantity: c.unknown, ClientOrderID: id}
 			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id,
@@ -229,7 +229,7 @@ func TestFuturesWalletChangeIsNotSpotStrategys(t *testing.T) {
 	t.Parallel()
 	b := valued(t, 1, 1)
 	for _, leg := range b.legs {
-		see(leg.symbol, func(o *seen) { leg.state, o.Mark, o.LastMS = b.book.EnsureStrategy(leg.config.Name), o.Last, 1 })
+		see(leg.symbol, func(o *seen) { leg.state, o.Mark, o.LastMS = b.tracker.EnsureStrategy(leg.config.Name), o.Last, 1 })
 		b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Position: 100_000}})
 	}
 	shares := make([]exchange.Amount, 2)
@@ -256,10 +256,10 @@ func TestCanceledOrderClearsRefusals(t *testing.T) {
 		w := settled(t)
 		d := w.engine.dispatcher
 		id := w.sends(placement.Order)
-		p := w.engine.book.Placement(id)
+		p := w.engine.tracker.Placement(id)
 		w.engine.backoffs.count(attemptAt(p), 7, "no", false, w.now-1)
 		if c.orderID != 0 {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: c.orderID}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: c.orderID}})
 		}
 		cancel := attempt{strategy: "one", symbol: bitcoin, purpose: placement.Cancel, key: id}
 		d.canceled(pendingCall{clientID: id, attempt: &cancel}, &EventAnswer{Err: c.err})
@@ -285,11 +285,11 @@ func TestUnreadMarketAllowsExitsAndStops(t *testing.T) {
 		{"it was removed", func(w *world) { w.engine.legs[0].config.Removed = true }, ""},
 		{"it was removed, and is flattened", func(w *world) {
 			w.engine.legs[0].config.Removed = true
-			w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{OnRemove: "flatten"}})
+			w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Assigned{OnRemove: "flatten"}})
 		}, "exit"},
 	} {
 		w := settled(t, protected)
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 		see(w.symbol(), func(o *seen) { o.Position, o.EntryPrice = 10, exchange.AmountOf(50_000) })
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		c.with(w)
@@ -308,7 +308,7 @@ func TestUnreadMarketAllowsExitsAndStops(t *testing.T) {
 
 // plan puts a target in force.
 func (w *world) plan(target strategy.Target) {
-	w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: target}}})
+	w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: target}}})
 }
 
 // A halt cancels openings and resting exits, closes a futures position once, and leaves stops.
@@ -323,7 +323,7 @@ func TestEmergencyHaltIntents(t *testing.T) {
 	} {
 		w := standing(t)
 		w.engine.out = &w.out
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: c.level, Reason: "a test"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: c.level, Reason: "a test"}})
 		w.engine.reader.reading.phase, w.engine.reader.reading.pending, w.engine.reader.reading.lateMS = phaseLists, 1, never
 		w.engine.emergencyMS = w.now + c.inMS
 		w.out.Reset()
@@ -336,7 +336,7 @@ func TestEmergencyHaltIntents(t *testing.T) {
 		for _, fact := range facts[NoteApproved](w.out.Notes) {
 			text := fact.Intent.Purpose.String()
 			if fact.Intent.Purpose == placement.Cancel {
-				text += " " + w.engine.book.Placement(fact.Intent.ClientID).Key()
+				text += " " + w.engine.tracker.Placement(fact.Intent.ClientID).Key()
 			}
 			have = append(have, text)
 		}
@@ -355,14 +355,14 @@ func TestHaltIntentsInUnreadMarket(t *testing.T) {
 	} {
 		w := standing(t)
 		w.engine.out = &w.out
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "a test"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: level, Reason: "a test"}})
 		w.out.Reset()
 		acted := w.engine.dispatcher.actUnread(w.engine.legs[0])
 		var have []string
 		for _, fact := range facts[NoteApproved](w.out.Notes) {
 			text := fact.Intent.Purpose.String()
 			if fact.Intent.Purpose == placement.Cancel {
-				text += " " + w.engine.book.Placement(fact.Intent.ClientID).Key()
+				text += " " + w.engine.tracker.Placement(fact.Intent.ClientID).Key()
 			}
 			have = append(have, text)
 		}
@@ -388,7 +388,7 @@ func TestLiquidationText(t *testing.T) {
 		if len(notes) != 1 || notes[0].Text != want || notes[0].Realized != exchange.AmountOf(-40) {
 			t.Errorf("at %s: want %q once, have %+v", price, want, notes)
 		}
-		if h := w.engine.book.HaltOf(account.Scope{Strategy: "one"}); h.Level != record.LevelPause || h.Reason != want {
+		if h := w.engine.tracker.HaltOf(account.Scope{Strategy: "one"}); h.Level != record.LevelPause || h.Reason != want {
 			t.Errorf("at %s: want its strategy paused for that, have %+v", price, h)
 		}
 	}
@@ -471,12 +471,12 @@ func TestTrailingStopPrice(t *testing.T) {
 func TestLaneSnapshot(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
-	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
+	w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 7}})
+	w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 3}})
 	see(w.symbol(), func(o *seen) { o.Position = 7 })
 	id := w.sends(placement.Exit)
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: "ETH-USDT", ClientOrderID: "bt-x"}
-	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, ClientOrderID: "bt-x", Body: record.Sending{Order: order}})
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, ClientOrderID: "bt-x", Body: record.Sending{Order: order}})
 	all := w.engine.Exposures()
 	if len(all) != 1 || all[0].Strategy != "one" || all[0].Close != 7 || all[0].Others != 3 || all[0].Last != w.symbol().Last() ||
 		all[0].Collar != exchange.RateOne/20 || len(all[0].Orders) != 1 || all[0].Orders[0].ClientOrderID() != id {
@@ -488,16 +488,16 @@ func TestLaneSnapshot(t *testing.T) {
 func TestEngineRefusesOlderStart(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	for epoch, fails := range map[int64]bool{w.engine.book.Epoch() - 1: true, w.engine.book.Epoch(): true, w.engine.book.Epoch() + 1: false} {
-		book := reconcile.NewBook(w.config.Settle)
+	for epoch, fails := range map[int64]bool{w.engine.tracker.Epoch() - 1: true, w.engine.tracker.Epoch(): true, w.engine.tracker.Epoch() + 1: false} {
+		tracker := reconcile.NewTracker(w.config.Settle)
 		for i := range w.records {
-			book.Apply(&w.records[i])
+			tracker.Apply(&w.records[i])
 		}
 		config := w.config
 		config.Epoch, config.Random = epoch, placement.RandomFrom(9)
-		e, err := New(config, book)
+		e, err := New(config, tracker)
 		if (err != nil) != fails || err == nil && e.Epoch() != epoch {
-			t.Errorf("epoch %d over %d: want it refused %t, have %v", epoch, book.Epoch(), fails, err)
+			t.Errorf("epoch %d over %d: want it refused %t, have %v", epoch, tracker.Epoch(), fails, err)
 		}
 	}
 }
@@ -516,7 +516,7 @@ func TestEngineRefusesDuplicateNameOrSymbol(t *testing.T) {
 		config.Epoch, config.Random = 1, placement.RandomFrom(9)
 		config.Strategies = append(slices.Clone(config.Strategies), *w.another(c.name, c.key, hold(0)))
 		have := ""
-		if _, err := New(config, reconcile.NewBook(config.Settle)); err != nil {
+		if _, err := New(config, reconcile.NewTracker(config.Settle)); err != nil {
 			have = err.Error()
 		}
 		if have != c.want {
@@ -530,7 +530,7 @@ func TestEngineRefusesIDsWithoutRandomPart(t *testing.T) {
 	config := settled(t).config
 	for random, want := range map[string]bool{"": false, "0000": false, "000000": false, "0000A": false, "00-00": false, "a0z9b": true} {
 		config.Epoch, config.Random = 1, random
-		if _, err := New(config, reconcile.NewBook(config.Settle)); (err == nil) != want {
+		if _, err := New(config, reconcile.NewTracker(config.Settle)); (err == nil) != want {
 			t.Errorf("%q: want it taken %t, have %v", random, want, err)
 		}
 	}
@@ -547,7 +547,7 @@ func TestEngineRefusesMultiSymbolStrategyWithoutWorker(t *testing.T) {
 		config.Strategies[0].Others = []strategy.Other{{Symbol: w.venue.Symbol(ether)}}
 		config.Epoch, config.Random, config.Offload = 1, placement.RandomFrom(9), offload
 		have := ""
-		if _, err := New(config, reconcile.NewBook(config.Settle)); err != nil {
+		if _, err := New(config, reconcile.NewTracker(config.Settle)); err != nil {
 			have = err.Error()
 		}
 		if have != want {

@@ -82,7 +82,7 @@ func TestLedgerAwaitsLastTradesOfRemovedStrategy(t *testing.T) {
 			}
 			w.change(Reload{Removed: []string{"one"}})
 			if restarts {
-				have := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false })
+				have := w.engine.Tracker().Orphans(func(string, exchange.SymbolKey) bool { return false })
 				if want := []account.Orphan{{Strategy: "one", Symbol: bitcoin}}; !slices.Equal(have, want) {
 					t.Fatalf("to be known at a start: want %v, have %v", want, have)
 				}
@@ -97,7 +97,7 @@ func TestLedgerAwaitsLastTradesOfRemovedStrategy(t *testing.T) {
 			}
 			w.wantFutures()
 			w.wantSum(ledger.Unexplained, exchange.Futures, "USDT", exchange.Amount{})
-			if have := w.engine.Book().Orphans(func(string, exchange.SymbolKey) bool { return false }); len(have) > 0 {
+			if have := w.engine.Tracker().Orphans(func(string, exchange.SymbolKey) bool { return false }); len(have) > 0 {
 				t.Errorf("want nothing to be known at a start, have %v", have)
 			}
 			if have := w.names(); len(have) > 0 {
@@ -213,12 +213,12 @@ func TestRearmOfRemovedStrategyKeepsItsPeak(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(0), ownLimits(risk.Limits{MaxDrawdown: risk.Loss{Share: exchange.RateOne / 10}}))
 	w.pass(20_000)
-	peak := w.engine.Book().Watch("one").Day().Peak
+	peak := w.engine.Tracker().Watch("one").Day().Peak
 	w.change(Reload{Removed: []string{"one"}, Strategies: []*StrategyConfig{w.another("two", coin, hold(0)), w.another("three", ether, hold(0))}})
 	w.pass(20_000)
 	w.halt(record.LevelPause, account.Scope{Strategy: "one"})
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
-	if have := w.engine.Book().Watch("one").Day().Peak; have != peak || peak.IsZero() {
+	if have := w.engine.Tracker().Watch("one").Day().Peak; have != peak || peak.IsZero() {
 		t.Errorf("want its highest equity as it was, %s, have %s", peak, have)
 	}
 }
@@ -344,7 +344,7 @@ func TestARemovedStrategyStaysUntilARefusalIsConfirmed(t *testing.T) {
 		return fate{}
 	}
 	desired = 10
-	for len(w.engine.Book().Refused()) == 0 {
+	for len(w.engine.Tracker().Refused()) == 0 {
 		w.pass(50)
 	}
 	why := w.engine.roster.removalObstacle(w.engine.legNamed("one"))
@@ -424,10 +424,10 @@ func TestRemovalEndsQuestionsAndPlan(t *testing.T) {
 		w.engine.results.following = true
 		for _, side := range []exchange.Side{exchange.Buy, exchange.Sell} {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: side, Type: exchange.MarketOrder, Quantity: 3,
-				ClientOrderID: w.engine.book.NextClientOrderID("t")}
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
+				ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: order.ClientOrderID,
 				Body: record.Sending{Order: order, Purpose: placement.Entry}})
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 3}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Ended{State: placement.Filled, Filled: 3}})
 		}
 		if see(w.symbol(), func(o *seen) { o.Settled = true }); holds {
 			see(w.symbol(), func(o *seen) { o.Position = 10 })

@@ -14,10 +14,10 @@ import (
 func TestResolutionText(t *testing.T) {
 	t.Parallel()
 	rules := sim.DefaultSymbols()[0] // BTC-USDT: steps of 0.001
-	book := reconcile.NewBook(placement.Settle{})
-	known, unknown := book.Track(rules.Key()), book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "NEW-USDT"})
+	tracker := reconcile.NewTracker(placement.Settle{})
+	known, unknown := tracker.Track(rules.Key()), tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "NEW-USDT"})
 	see(known, func(o *seen) { o.Rules = rules })
-	book.Apply(&record.Record{Symbol: rules.Key(), Body: record.Adopted{Quantity: 20}})
+	tracker.Apply(&record.Record{Symbol: rules.Key(), Body: record.Adopted{Quantity: 20}})
 	for _, c := range []struct {
 		symbol *reconcile.SymbolState
 		record record.Record

@@ -47,7 +47,7 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 	if _, known := r.total(); !r.following || !known {
 		return
 	}
-	account := r.book.Watch("")
+	account := r.tracker.Watch("")
 	shares := make([]exchange.Amount, len(r.legs))
 	waits := r.trades(exchange.Futures) && r.waits(snapshot)
 	if r.trades(exchange.Futures) && !waits {
@@ -77,7 +77,7 @@ func (r *results) attribute(snapshot *reconcile.Snapshot) {
 // hold values the quantity by which a position has changed since the last round at this round's price,
 // as long as its money is awaited: later price changes do not affect it.
 func (r *results) hold(leg *leg) {
-	rules, change := leg.symbol.Rules(), r.book.Watch(leg.config.Name).Result().Position-leg.money.closed-leg.symbol.Position()
+	rules, change := leg.symbol.Rules(), r.tracker.Watch(leg.config.Name).Result().Position-leg.money.closed-leg.symbol.Position()
 	if change == 0 || rules == nil || leg.symbol.Price() == 0 {
 		return
 	}
@@ -92,7 +92,7 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	if r.config.Feed {
 		return false // everything is read at the same moment
 	}
-	wallet, account := r.book.Account().WalletBalance, r.book.Watch("")
+	wallet, account := r.tracker.Account().WalletBalance, r.tracker.Watch("")
 	read := snapshot.Account != nil && snapshot.Positions.Done()
 	if read && (r.walletMS == 0 || r.wallet != wallet) {
 		r.wallet, r.walletMS = wallet, snapshot.BeganMS
@@ -119,13 +119,13 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 // yet: once they are posted, the basis of the results moves by them. If they turn out not to be
 // external, they are part of the next change.
 func (r *results) ownWallet() exchange.Amount {
-	return r.book.Account().WalletBalance.Sub(r.accounting.fromOutside())
+	return r.tracker.Account().WalletBalance.Sub(r.accounting.fromOutside())
 }
 
 // tradedFutures reports whether a strategy's orders have filled on futures since the newest wallet that
 // the results include.
 func (r *results) tradedFutures() bool {
-	return slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.Watch(leg.config.Name).Traded() != 0 })
+	return slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.tracker.Watch(leg.config.Name).Traded() != 0 })
 }
 
 // divide divides a change of the futures wallet.
@@ -137,8 +137,8 @@ func (r *results) divide(change exchange.Amount, shares []exchange.Amount) {
 			if leg.symbol.Key().Market != exchange.Futures || leg.symbol.Rules() == nil {
 				continue
 			}
-			quantity := r.book.Watch(leg.config.Name).Traded() + r.unknown(leg)
-			if w := r.book.Watch(leg.config.Name); byPosition {
+			quantity := r.tracker.Watch(leg.config.Name).Traded() + r.unknown(leg)
+			if w := r.tracker.Watch(leg.config.Name); byPosition {
 				quantity = max(w.Result().Position, -w.Result().Position, leg.symbol.Position(), -leg.symbol.Position())
 			}
 			weights[i] = leg.symbol.Rules().Notional(max(leg.symbol.Price(), 1), quantity)
@@ -152,7 +152,7 @@ func (r *results) divide(change exchange.Amount, shares []exchange.Amount) {
 		return // a transfer or a manual trade: it belongs to no strategy
 	}
 	for i, leg := range r.legs {
-		if r.book.Watch(leg.config.Name).Traded() != 0 {
+		if r.tracker.Watch(leg.config.Name).Traded() != 0 {
 			shares[i] = r.estimate(leg)
 			rest = rest.Sub(shares[i])
 		}
@@ -170,7 +170,7 @@ func (r *results) divide(change exchange.Amount, shares []exchange.Amount) {
 
 // unknown returns the quantity that a strategy's uncertain orders may have filled.
 func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
-	for p := range r.book.InFlight() {
+	for p := range r.tracker.InFlight() {
 		if p.State().OutcomeUnknown() && p.Strategy() == leg.config.Name {
 			quantity += p.Order().Quantity
 		}
@@ -182,7 +182,7 @@ func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
 // and closed, it follows from the costs of the positions before and after them, because the difference
 // of the positions alone does not show how much was closed.
 func (r *results) estimate(leg *leg) exchange.Amount {
-	rules, w := leg.symbol.Rules(), r.book.Watch(leg.config.Name)
+	rules, w := leg.symbol.Rules(), r.tracker.Watch(leg.config.Name)
 	former, now := w.Result().Position, leg.symbol.Position()
 	closed := former - now
 	if entry := leg.symbol.EntryPrice(); w.Traded() != closed.Abs() && former != 0 && !leg.money.entryPrice.IsZero() && (now == 0 || !entry.IsZero()) {
@@ -200,7 +200,7 @@ func (r *results) estimate(leg *leg) exchange.Amount {
 
 // result books a strategy's result and, when its position ended, whether it was a loss.
 func (r *results) result(leg *leg, made exchange.Amount) {
-	w := r.book.Watch(leg.config.Name)
+	w := r.tracker.Watch(leg.config.Name)
 	position := leg.symbol.Position()
 	if leg.symbol.Key().Market == exchange.Spot && leg.symbol.Rules() != nil &&
 		leg.symbol.Rules().BelowMinimum(leg.symbol.Last(), position) {
@@ -226,7 +226,7 @@ func (r *results) result(leg *leg, made exchange.Amount) {
 	next.Trip, next.Losses = next.Result, streak(w.Losses(), trip)
 	r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: next})
 	if r.config.Limits.TriggeredBy(risk.ByResults) {
-		account := r.book.Watch("")
+		account := r.tracker.Watch("")
 		r.record(record.Record{Body: record.Accounted{Wallet: account.Wallet(), Losses: streak(account.Losses(), trip), Keeps: true}})
 		r.startCoolDown(account, nil, &r.config.Limits)
 	}
@@ -246,15 +246,15 @@ func streak(losses int, trip exchange.Amount) int {
 // startCoolDowns blocks entries if a losing streak already reaches a limit at this start: the limit may have
 // been tightened, or the strategy was not configured when it lost.
 func (r *results) startCoolDowns() {
-	r.startCoolDown(r.book.Watch(""), nil, &r.config.Limits)
+	r.startCoolDown(r.tracker.Watch(""), nil, &r.config.Limits)
 	for _, leg := range r.legs {
-		r.startCoolDown(r.book.Watch(leg.config.Name), leg, &leg.config.Limits)
+		r.startCoolDown(r.tracker.Watch(leg.config.Name), leg, &leg.config.Limits)
 	}
 }
 
 // startCoolDown blocks entries after too many consecutive losing positions. The count then starts over.
 func (r *results) startCoolDown(w *account.Watch, leg *leg, limits *risk.Limits) {
-	crossed := limits.Crossed(risk.ByResults, r.nowMS, r.book, w.Strategy(), exchange.Amount{})
+	crossed := limits.Crossed(risk.ByResults, r.nowMS, r.tracker, w.Strategy(), exchange.Amount{})
 	if len(crossed) == 0 {
 		return
 	}
@@ -274,7 +274,7 @@ func (r *results) startCoolDown(w *account.Watch, leg *leg, limits *risk.Limits)
 // asset. The proceeds of selling the holdings of others count as an external transfer, as in the ledger.
 func (r *results) cashFlow(leg *leg) (cash exchange.Amount) {
 	rules := leg.symbol.Rules()
-	for fill := range r.book.Watch(leg.config.Name).Fills() {
+	for fill := range r.tracker.Watch(leg.config.Name).Fills() {
 		value := rules.Cost(fill.Price, fill.Quantity)
 		if fill.Price.IsZero() {
 			value = rules.Notional(leg.symbol.Last(), fill.Quantity)

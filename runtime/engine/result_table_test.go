@@ -21,7 +21,7 @@ func resulted(t testing.TB, futures, spot int) *results {
 	l := &limits{base: b}
 	r := &results{base: b, limits: l, accounting: &accounting{base: b, limits: l}, following: true}
 	for _, leg := range b.legs {
-		see(leg.symbol, func(o *seen) { leg.state, o.Read, o.Mark = b.book.EnsureStrategy(leg.config.Name), true, o.Last })
+		see(leg.symbol, func(o *seen) { leg.state, o.Read, o.Mark = b.tracker.EnsureStrategy(leg.config.Name), true, o.Last })
 	}
 	return r
 }
@@ -34,7 +34,7 @@ func (r *results) resultOf(leg *leg, made int64, position exchange.Quantity, los
 
 // fills fills a strategy's futures order.
 func (r *results) fills(leg *leg, quantity exchange.Quantity) {
-	id := r.book.NextClientOrderID("t")
+	id := r.tracker.NextClientOrderID("t")
 	order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Quantity: quantity, ClientOrderID: id}
 	r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id,
 		Body: record.Sending{Order: order, Purpose: placement.Entry}})
@@ -105,9 +105,9 @@ func TestTripEndsWhenClosedOrReversed(t *testing.T) {
 		see(one.symbol, func(o *seen) { o.Position = c.now })
 		before := len(r.unwritten)
 		r.result(one, exchange.AmountOf(c.made))
-		w := r.book.Watch(one.config.Name)
-		have := fmt.Sprint(w.Result().Result, " ", w.Result().Trip, " ", w.Result().Position, " ", w.Losses(), " / ", r.book.Watch("").Losses())
-		if have != c.want || len(r.unwritten)-before != c.records || r.book.Watch(r.legs[0].config.Name).Traded() != 3 {
+		w := r.tracker.Watch(one.config.Name)
+		have := fmt.Sprint(w.Result().Result, " ", w.Result().Trip, " ", w.Result().Position, " ", w.Losses(), " / ", r.tracker.Watch("").Losses())
+		if have != c.want || len(r.unwritten)-before != c.records || r.tracker.Watch(r.legs[0].config.Name).Traded() != 3 {
 			t.Errorf("%s: want %s in %d records, and what was traded kept, have %s in %d", c.name, c.want, c.records, have, len(r.unwritten)-before)
 		}
 	}
@@ -116,7 +116,7 @@ func TestTripEndsWhenClosedOrReversed(t *testing.T) {
 	one := r.legs[0]
 	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 1_000, exchange.AmountOf(90) })
 	r.result(one, exchange.Amount{})
-	if have := r.book.Watch(one.config.Name); !have.Known() || have.Result().Base != r.equity(exchange.Futures).Sub(exchange.AmountOf(10)) ||
+	if have := r.tracker.Watch(one.config.Name); !have.Known() || have.Result().Base != r.equity(exchange.Futures).Sub(exchange.AmountOf(10)) ||
 		have.Result().Position != 1_000 {
 		t.Errorf("want the account's equity without its own part, have %+v of %s", have.Result(), r.equity(exchange.Futures))
 	}
@@ -139,7 +139,7 @@ func TestLosingStreakBlocksEntries(t *testing.T) {
 		r.fills(one, 3)
 		r.roundMS = never
 		r.startCoolDowns()
-		for name, w := range map[string]*account.Watch{"the account": r.book.Watch(""), "the strategy": r.book.Watch(one.config.Name)} {
+		for name, w := range map[string]*account.Watch{"the account": r.tracker.Watch(""), "the strategy": r.tracker.Watch(one.config.Name)} {
 			left := losses
 			if breaches > 0 {
 				left = 0
@@ -149,8 +149,8 @@ func TestLosingStreakBlocksEntries(t *testing.T) {
 				t.Errorf("%s, %d losses: want %d breaches, have %+v, %d losses", name, losses, breaches, have, w.Losses())
 			}
 		}
-		if w := r.book.Watch(one.config.Name); w.Traded() != 3 || w.Result().Result != exchange.AmountOf(20) ||
-			r.book.Watch("").Wallet() != exchange.AmountOf(1_000) {
+		if w := r.tracker.Watch(one.config.Name); w.Traded() != 3 || w.Result().Result != exchange.AmountOf(20) ||
+			r.tracker.Watch("").Wallet() != exchange.AmountOf(1_000) {
 			t.Errorf("%d losses: want all else kept, have %+v, %d", losses, w.Result(), w.Traded())
 		}
 	}
@@ -169,7 +169,7 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 		{"nothing is due", nil, false, -1},
 		{"it traded", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3) }, true, 0},
 		{"the wallet is another", func(r *results, _ *reconcile.Snapshot) {
-			reconciletest.Of(r.book).Account.WalletBalance = exchange.AmountOf(990)
+			reconciletest.Of(r.tracker).Account.WalletBalance = exchange.AmountOf(990)
 		}, true, 0},
 		{"it stood still", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.walletMS = now - 1_001 }, false, -1},
 		{"it stood still for a moment less", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.walletMS = now - 1_000 }, true, 0},
@@ -209,7 +209,7 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 		if waits != c.waits || since != c.outstanding {
 			t.Errorf("%s: want it awaited %t, since %d ms, have %t, %d", c.name, c.waits, c.outstanding, waits, since)
 		}
-		if moved := r.book.Account().WalletBalance == exchange.AmountOf(990); moved && (r.wallet != exchange.AmountOf(990) || r.walletMS != s.BeganMS) {
+		if moved := r.tracker.Account().WalletBalance == exchange.AmountOf(990); moved && (r.wallet != exchange.AmountOf(990) || r.walletMS != s.BeganMS) {
 			t.Errorf("%s: want the new wallet noted, have %s at %d", c.name, r.wallet, r.walletMS)
 		}
 	}
@@ -218,7 +218,7 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 func TestEmptyWalletIsStableSinceFirstRead(t *testing.T) {
 	t.Parallel()
 	r := resulted(t, 1, 0)
-	reconciletest.Of(r.book).Account.WalletBalance = exchange.Amount{}
+	reconciletest.Of(r.tracker).Account.WalletBalance = exchange.Amount{}
 	for n := range int64(2) {
 		s := &reconcile.Snapshot{BeganMS: r.nowMS + n*1_000, Account: &exchange.MarginAccount{}, Positions: exchange.FetchedOf[exchange.Position](nil)}
 		if r.waits(s); r.walletMS != r.nowMS {
@@ -238,22 +238,22 @@ func TestAccountedRecords(t *testing.T) {
 	}{
 		{"nothing happened", func(*results) {}, "0 0 1000", 0},
 		{"the first time", func(r *results) {
-			r.book = reconcile.NewBook(placement.Settle{})
-			*reconciletest.Of(r.book).AccountMS = 1
+			r.tracker = reconcile.NewTracker(placement.Settle{})
+			*reconciletest.Of(r.tracker).AccountMS = 1
 		}, "0 0 0", 1},
 		{"the wallet is another", func(r *results) {
-			reconciletest.Of(r.book).Account.WalletBalance = exchange.AmountOf(990)
+			reconciletest.Of(r.tracker).Account.WalletBalance = exchange.AmountOf(990)
 			r.fills(r.legs[0], 3)
 		}, "-10 0 990", 1},
 		{"it traded for nothing", func(r *results) { r.fills(r.legs[0], 3) }, "0 0 1000", 1},
 		{"nobody follows results", func(r *results) {
-			reconciletest.Of(r.book).Account.WalletBalance, r.following = exchange.AmountOf(990), false
+			reconciletest.Of(r.tracker).Account.WalletBalance, r.following = exchange.AmountOf(990), false
 		}, "0 0 1000", 0},
 		{"the wallet was not read yet", func(r *results) {
-			reconciletest.Of(r.book).Account.WalletBalance, *reconciletest.Of(r.book).AccountMS = exchange.AmountOf(990), 0
+			reconciletest.Of(r.tracker).Account.WalletBalance, *reconciletest.Of(r.tracker).AccountMS = exchange.AmountOf(990), 0
 		}, "0 0 1000", 0},
 		{"money came from outside", func(r *results) {
-			reconciletest.Of(r.book).Account.WalletBalance, r.limits.flow[exchange.Futures] = exchange.AmountOf(1_040), exchange.AmountOf(40)
+			reconciletest.Of(r.tracker).Account.WalletBalance, r.limits.flow[exchange.Futures] = exchange.AmountOf(1_040), exchange.AmountOf(40)
 		}, "0 0 1000", 0},
 	} {
 		r := resulted(t, 2, 0)
@@ -274,12 +274,12 @@ func TestAccountedRecords(t *testing.T) {
 				records++
 			}
 		}
-		have := fmt.Sprint(r.book.Watch(r.legs[0].config.Name).Result().Result, " ", r.book.Watch(r.legs[1].config.Name).Result().Result, " ",
-			r.book.Watch("").Wallet())
+		have := fmt.Sprint(r.tracker.Watch(r.legs[0].config.Name).Result().Result, " ", r.tracker.Watch(r.legs[1].config.Name).Result().Result, " ",
+			r.tracker.Watch("").Wallet())
 		if have != c.want || records != c.records {
 			t.Errorf("%s: want %s, accounted for %d times, have %s, %d", c.name, c.want, c.records, have, records)
 		}
-		if followed := r.following && r.book.AccountMS() != 0; (r.legs[0].money.entryPrice == exchange.AmountOf(77)) != followed {
+		if followed := r.following && r.tracker.AccountMS() != 0; (r.legs[0].money.entryPrice == exchange.AmountOf(77)) != followed {
 			t.Errorf("%s: want the entry price noted %t, have %s", c.name, followed, r.legs[0].money.entryPrice)
 		}
 	}
@@ -399,7 +399,7 @@ func TestSpotFillResult(t *testing.T) {
 		r.resultOf(one, 0, 0, 0)
 		r.record(record.Record{Symbol: coin, Body: record.Adopted{Quantity: c.held}})
 		for _, side := range c.sides {
-			id := r.book.NextClientOrderID("t")
+			id := r.tracker.NextClientOrderID("t")
 			order := exchange.NewOrder{Market: exchange.Spot, Symbol: coin.Name, Side: side, Quantity: 100_000, ClientOrderID: id}
 			about := func(body record.Body) {
 				r.record(record.Record{Strategy: one.config.Name, Symbol: coin, ClientOrderID: id, Body: body})
@@ -441,7 +441,7 @@ func soldWith(t testing.TB, on exchange.SymbolKey, side exchange.Side, want stri
 	r.config.TakerFee = exchange.RateOne / 1_000
 	r.resultOf(one, 0, 0, 0)
 	sends := func(key exchange.SymbolKey, side exchange.Side) (about func(body record.Body)) {
-		id := r.book.NextClientOrderID("t")
+		id := r.tracker.NextClientOrderID("t")
 		about = func(body record.Body) {
 			r.record(record.Record{Strategy: one.config.Name, Symbol: key, ClientOrderID: id, Body: body})
 		}
@@ -468,7 +468,7 @@ func closedAtItsRound(t testing.TB) {
 	r.config.Settle.StalenessMS = 1_000
 	r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000)}})
 	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 1_000, exchange.AmountOf(90) })
-	wallet := reconciletest.Of(r.book)
+	wallet := reconciletest.Of(r.tracker)
 	for _, c := range []struct {
 		name     string
 		position exchange.Quantity

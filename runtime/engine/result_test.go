@@ -13,7 +13,7 @@ import (
 func (w *world) wantResult() {
 	w.t.Helper()
 	money := w.venue.Money("one")
-	want, have := money.Realized.Sub(money.Fees).Sub(money.Funding), w.engine.book.Watch("one").Result().Result
+	want, have := money.Realized.Sub(money.Fees).Sub(money.Funding), w.engine.tracker.Watch("one").Result().Result
 	if want != have || want.IsZero() {
 		w.t.Errorf("want it to have made %s, have %s", want, have)
 	}
@@ -22,7 +22,7 @@ func (w *world) wantResult() {
 // wantLosses expects that many consecutive losing positions.
 func (w *world) wantLosses(want int) {
 	w.t.Helper()
-	if have := w.engine.book.Watch("one").Losses(); have != want {
+	if have := w.engine.tracker.Watch("one").Losses(); have != want {
 		w.t.Errorf("want %d positions in a row that lost, have %d", want, have)
 	}
 }
@@ -111,7 +111,7 @@ func TestCrashBetweenFillAndResultKeepsResult(t *testing.T) {
 				want = want.Sub(fill.Fee)
 			}
 		}
-		if have := w.engine.book.Watch("one").Result().Result; have != want || want.IsZero() {
+		if have := w.engine.tracker.Watch("one").Result().Result; have != want || want.IsZero() {
 			t.Errorf("spot: want it to have made %s, have %s", want, have)
 		}
 	}
@@ -126,7 +126,7 @@ func TestAnOrderFilledInPartsIsPaidAsItsParts(t *testing.T) {
 	order := exchange.NewOrder{Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: 1_000 * rules.QuantityTick,
 		ClientOrderID: "bt-parts"}
 	apply := func(body record.Body) {
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: coin, ClientOrderID: "bt-parts", AtMS: w.now, Body: body})
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: coin, ClientOrderID: "bt-parts", AtMS: w.now, Body: body})
 	}
 	apply(record.Sending{Order: order})
 	apply(record.Fill{Filled: 100 * rules.QuantityTick, Price: exchange.AmountOf(50_000)})
@@ -206,7 +206,7 @@ func TestUnsettledResultCountsAsPosition(t *testing.T) {
 		w.engine.config.Settle.StalenessMS = 1_000
 		w.pass(30_000)
 		made := exchange.MustAmount(made)
-		if have := w.engine.book.Watch("one").Result().Result; have.Sub(made).Abs().Cmp(exchange.AmountOf(2)) > 0 || leg.money.awaited {
+		if have := w.engine.tracker.Watch("one").Result().Result; have.Sub(made).Abs().Cmp(exchange.AmountOf(2)) > 0 || leg.money.awaited {
 			t.Errorf("%s: want about %s in the end, have %s", price, made, have)
 		}
 	}

@@ -40,9 +40,9 @@ func (r *roster) add(config *StrategyConfig) (*leg, error) {
 			return nil, fmt.Errorf("strategies %s and %s both trade %s", other.config.Name, config.Name, key)
 		}
 	}
-	symbol := r.book.Track(key)
+	symbol := r.tracker.Track(key)
 	symbol.SetRules(config.Symbol)
-	added := &leg{config: *config, symbol: symbol, state: r.book.EnsureStrategy(config.Name), question: newQuestion()}
+	added := &leg{config: *config, symbol: symbol, state: r.tracker.EnsureStrategy(config.Name), question: newQuestion()}
 	added.limits.configured, added.schedule.nextMS = config.Limits, never
 	symbol.SetCollar(risk.ExitCollar(&r.config.Limits, &added.config.Limits))
 	added.view.Symbol, added.view.Interval, added.view.Size, added.view.Leverage = config.Symbol, config.Interval, config.Size, config.Leverage
@@ -91,7 +91,7 @@ func (r *roster) watchFor(leg *leg) error {
 		return nil
 	}
 	if r.legOn(key) != nil {
-		leg.watched.pair = r.book.Symbol(key)
+		leg.watched.pair = r.tracker.Symbol(key)
 		return nil
 	}
 	return fmt.Errorf("strategy %s watches %s, which no strategy of the account trades", leg.config.Name, key)
@@ -116,7 +116,7 @@ func (r *roster) claim(leg *leg) {
 	case !leg.config.Removed && owner != "" && owner != leg.config.Name:
 		why = "strategy " + leg.config.Name + " takes over the position of " + owner + "; its stop stays"
 	}
-	if scope := (account.Scope{Symbol: leg.symbol.Key()}); why != "" && r.book.HaltOf(scope).Level == record.LevelNone {
+	if scope := (account.Scope{Symbol: leg.symbol.Key()}); why != "" && r.tracker.HaltOf(scope).Level == record.LevelNone {
 		r.record(record.Record{Symbol: scope.Symbol, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 		r.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 	}
@@ -126,7 +126,7 @@ func (r *roster) claim(leg *leg) {
 // start it.
 func (r *roster) pauseNewStrategy(leg *leg) {
 	scope := account.Scope{Strategy: leg.config.Name}
-	if !leg.config.Paused || leg.state.Symbol() != (exchange.SymbolKey{}) || r.book.HaltOf(scope).Level != record.LevelNone {
+	if !leg.config.Paused || leg.state.Symbol() != (exchange.SymbolKey{}) || r.tracker.HaltOf(scope).Level != record.LevelNone {
 		return
 	}
 	why := "it is new: botd strategy resume " + leg.config.Name + " starts it (or set start: running in its file)"
@@ -138,7 +138,7 @@ func (r *roster) pauseNewStrategy(leg *leg) {
 // uncertain.
 func (r *roster) removalObstacle(leg *leg) string {
 	symbol, orders := leg.symbol, 0
-	for p := range r.book.Live() {
+	for p := range r.tracker.Live() {
 		if p.Symbol() == symbol.Key() {
 			orders++
 		}
@@ -150,7 +150,7 @@ func (r *roster) removalObstacle(leg *leg) string {
 		return fmt.Sprintf("%d of its orders are open or in flight on %s", orders, symbol.Key())
 	case symbol.Quarantine() != "":
 		return fmt.Sprintf("%s is quarantined: %s", symbol.Key(), symbol.Quarantine())
-	case slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool { return o.Symbol == symbol.Key() }):
+	case slices.ContainsFunc(r.tracker.Refused(), func(o reconcile.RefusedOrder) bool { return o.Symbol == symbol.Key() }):
 		return fmt.Sprintf("the exchange may have executed a refused order on %s", symbol.Key())
 	case !symbol.Read() || !symbol.Settled():
 		return fmt.Sprintf("its position in %s is not settled yet", symbol.Key())
@@ -164,8 +164,8 @@ func (r *roster) removalObstacle(leg *leg) string {
 // refused but executed, or another botd's may still be filled: its position needs the strategy's stop.
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
-	due := r.config.Ledger && r.book.Ledger().Awaits(key) || r.results.following && r.book.Watch(leg.config.Name).Traded() != 0 ||
-		r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds()) || r.book.PeerMayOpen(leg.symbol)
+	due := r.config.Ledger && r.tracker.Ledger().Awaits(key) || r.results.following && r.tracker.Watch(leg.config.Name).Traded() != 0 ||
+		r.nowMS < leg.symbol.RefusedUntilMS(r.settleBounds()) || r.tracker.PeerMayOpen(leg.symbol)
 	return r.removalObstacle(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 
@@ -225,9 +225,9 @@ func (r *roster) drop(ended *leg) {
 	})
 	ended.symbol.Forget()
 	if !r.trades(exchange.Futures) {
-		r.book.ForgetAccount() // if it is traded again, it is read first
+		r.tracker.ForgetAccount() // if it is traded again, it is read first
 	}
 	if !r.trades(exchange.Spot) {
-		r.book.ForgetWallet()
+		r.tracker.ForgetWallet()
 	}
 }

@@ -24,10 +24,10 @@ import (
 func TestSymbolClaim(t *testing.T) {
 	t.Parallel()
 	assigned := func(w *world, name, onRemove string) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: name, Symbol: bitcoin, Body: record.Assigned{OnRemove: onRemove}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: name, Symbol: bitcoin, Body: record.Assigned{OnRemove: onRemove}})
 	}
 	holds := func(w *world) {
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 	}
 	const left = "strategy one was removed from the configuration while it has a position; its stop stays"
 	for _, c := range []struct {
@@ -55,14 +55,14 @@ func TestSymbolClaim(t *testing.T) {
 		{"it was removed, and the symbol is halted already", func(w *world, one *leg) {
 			holds(w)
 			one.config.Removed = true
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Halt{Level: record.LevelCancel, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Halt{Level: record.LevelCancel, Reason: "news"}})
 		}, 0, "news"},
 	} {
 		w := settled(t)
 		one := w.engine.legs[0]
 		c.with(w, one)
 		w.out.Reset()
-		before, halted := len(w.engine.unwritten), w.engine.book.HaltOf(account.Scope{Symbol: bitcoin}).Reason
+		before, halted := len(w.engine.unwritten), w.engine.tracker.HaltOf(account.Scope{Symbol: bitcoin}).Reason
 		w.engine.roster.claim(one)
 		claims := 0
 		for _, r := range w.engine.unwritten[before:] {
@@ -70,7 +70,7 @@ func TestSymbolClaim(t *testing.T) {
 				claims++
 			}
 		}
-		why := w.engine.book.HaltOf(account.Scope{Symbol: bitcoin}).Reason
+		why := w.engine.tracker.HaltOf(account.Scope{Symbol: bitcoin}).Reason
 		if claims != c.assigned || why != c.halt || (len(facts[NoteHalt](w.out.Notes)) == 1) != (why != halted) {
 			t.Errorf("%s: want it claimed %d times, and halted by %q, have %d, %q", c.name, c.assigned, c.halt, claims, why)
 		}
@@ -94,14 +94,14 @@ func TestNewStrategyWaitsIfConfigured(t *testing.T) {
 		one := w.engine.legs[0]
 		one.config.Paused = c.paused
 		if !c.traded {
-			one.state, one.config.Name = w.engine.book.Strategy("new"), "new"
+			one.state, one.config.Name = w.engine.tracker.Strategy("new"), "new"
 		}
 		if c.level != record.LevelNone {
-			w.engine.book.Apply(&record.Record{Strategy: "new", Body: record.Halt{Level: c.level, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{Strategy: "new", Body: record.Halt{Level: c.level, Reason: "news"}})
 		}
 		w.out.Reset()
 		w.engine.roster.pauseNewStrategy(one)
-		have := w.engine.book.HaltOf(account.Scope{Strategy: one.config.Name})
+		have := w.engine.tracker.HaltOf(account.Scope{Strategy: one.config.Name})
 		if have.Level != c.want || (len(facts[NoteHalt](w.out.Notes)) == 1) != (c.want == record.LevelPause) || c.want == record.LevelPause &&
 			!strings.HasPrefix(have.Reason, "it is new: botd strategy resume new") {
 			t.Errorf("%s: want %s, have %+v", c.name, c.want, have)
@@ -117,7 +117,7 @@ func peersOrder(side exchange.Side, reduces bool) func(w *world) {
 		if reduces {
 			order.ClosePositionID = 7
 		}
-		w.engine.book.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, FuturesOrders: exchange.FetchedOf([]exchange.Order{order})})
+		w.engine.tracker.Observe(&reconcile.Snapshot{BeganMS: w.now, EndedMS: w.now, FuturesOrders: exchange.FetchedOf([]exchange.Order{order})})
 	}
 }
 
@@ -127,8 +127,8 @@ func TestRemovedStrategyIsEnded(t *testing.T) {
 	t.Parallel()
 	fills := func(w *world) {
 		id := w.sends(placement.Entry)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{OrderID: 5, State: placement.Filled, Filled: 10}})
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{OrderID: 5, State: placement.Filled, Filled: 10}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: -10}})
 		see(w.symbol(), func(o *seen) { o.Settled = true })
 	}
 	for _, c := range []struct {
@@ -171,7 +171,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		{"an answer about it is awaited", func(w *world, _ *leg) { w.engine.accounting.futures.pending = 1 }, 1},
 		{"something is to be booked on spot", func(w *world, _ *leg) { w.engine.accounting.spot.due, w.engine.accounting.spot.pending = true, 1 }, 0},
 		{"it holds something", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 		}, 1},
 	} {
 		w := settled(t)
@@ -180,9 +180,9 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		c.with(w, one)
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		w.out.Reset()
-		w.engine.calls = map[int64]pendingCall{1: {kind: callBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
-			4: {kind: callSetLeverage, symbol: w.engine.book.Track(ether)}, 5: {kind: callRound}}
-		w.engine.reader.reading.phase, *reconciletest.Of(w.engine.book).WalletMS = phaseLists, 7
+		w.engine.calls = map[int64]pendingCall{1: {kind: callOrderBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
+			4: {kind: callSetLeverage, symbol: w.engine.tracker.Track(ether)}, 5: {kind: callRound}}
+		w.engine.reader.reading.phase, *reconciletest.Of(w.engine.tracker).WalletMS = phaseLists, 7
 		w.engine.roster.endRemoved()
 		if calls := len(w.engine.calls); calls != map[int]int{0: 2, 1: 5}[c.want] || w.engine.reader.inProgress() != (c.want == 1) {
 			t.Errorf("%s: want the answers that are awaited for it left to nobody, have %d", c.name, calls)
@@ -190,7 +190,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		if have := len(w.engine.legs); have != c.want || w.engine.trades(exchange.Futures) != (have == 1) || (w.engine.legOn(bitcoin) != nil) != (have == 1) {
 			t.Errorf("%s: want %d strategies left, have %d", c.name, c.want, have)
 		}
-		if halted := w.engine.book.HaltOf(account.Scope{Symbol: bitcoin}).Level != record.LevelNone; halted != (c.name == "it holds something") {
+		if halted := w.engine.tracker.HaltOf(account.Scope{Symbol: bitcoin}).Level != record.LevelNone; halted != (c.name == "it holds something") {
 			t.Errorf("%s: have its symbol halted %t", c.name, halted)
 		}
 		if c.want > 0 {
@@ -198,7 +198,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		}
 		notes := facts[NoteReload](w.out.Notes)
 		if len(notes) != 1 || notes[0].Text != "it is no longer configured, has no position, and has ended" || one.state.Plan().Target().Sign() != 0 ||
-			len(w.engine.market.series) != 0 || w.engine.book.AccountMS() != 0 || w.engine.book.WalletMS() != 0 || one.symbol.Read() {
+			len(w.engine.market.series) != 0 || w.engine.tracker.AccountMS() != 0 || w.engine.tracker.WalletMS() != 0 || one.symbol.Read() {
 			t.Errorf("%s: want it reported, and its plan, its candles and what was read forgotten, have %+v", c.name, notes)
 		}
 	}
@@ -231,7 +231,7 @@ func TestRemovalText(t *testing.T) {
 		w := settled(t, protected)
 		one := w.engine.legs[0]
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Assigned{OnRemove: c.onRemove}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, Body: record.Assigned{OnRemove: c.onRemove}})
 		c.with(w)
 		if have := w.engine.PreviewRemoval([]string{"none", "one"}); !slices.Equal(have, []string{c.preview}) {
 			t.Errorf("%s: want %q, have %q", c.name, c.preview, have)

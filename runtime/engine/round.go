@@ -96,12 +96,12 @@ func newReader(b *base, limits *limits, market *market) *reader {
 
 // beginReading begins a reading: it requests the open lists.
 func (r *reader) beginReading() {
-	r.reading = reading{phase: phaseLists, lateMS: never, version: r.book.Version(),
+	r.reading = reading{phase: phaseLists, lateMS: never, version: r.tracker.Version(),
 		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}, listed: r.reading.listed[:0]}
 	r.limits.pricedLater = r.limits.pricedLater[:0]
 	r.giveUpLate()
 	if r.trades(exchange.Futures) {
-		if r.book.Unknowns() {
+		if r.tracker.Unknowns() {
 			r.askForRound(pendingCall{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
 		r.askEach(polling.Of(exchange.Futures).Lists)
@@ -186,7 +186,7 @@ func (r *reader) addToSnapshot(p *pendingCall, event *EventAnswer) {
 		r.applyTickers(p.of.Market(), answer.Tickers.Items())
 	case p.kind == callLeverages:
 		for _, setting := range answer.Leverages.Items() {
-			r.book.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).SetLeverage(setting.Leverage)
+			r.tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: setting.Symbol}).SetLeverage(setting.Leverage)
 		}
 	case p.before:
 		snapshot.Before = answer.Positions
@@ -207,10 +207,10 @@ func (r *reader) addToSnapshot(p *pendingCall, event *EventAnswer) {
 // fetchVanished reads each live order that its list omits: futures orders by id, spot orders (which
 // have no get) through the symbol's history.
 func (r *reader) fetchVanished() {
-	r.reading.vanished = r.book.Vanished(&r.reading.snapshot)
+	r.reading.vanished = r.tracker.Vanished(&r.reading.snapshot)
 	for _, p := range r.reading.vanished {
 		if p.Symbol().Market == exchange.Futures {
-			r.askForRound(pendingCall{kind: callOrder, symbol: r.book.Symbol(p.Symbol()), orderID: p.OrderID()},
+			r.askForRound(pendingCall{kind: callOrder, symbol: r.tracker.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
@@ -276,11 +276,11 @@ func (r *round) finishRound() bool {
 	guardOverdue(r.base)
 	r.backoffs.watch() // before anything opens: refusals that concern an earlier position have ended
 	acted := 0
-	r.book.BeginPass()
+	r.tracker.BeginPass()
 	for _, leg := range r.legs {
 		acted += r.actOn(leg)
 	}
-	r.book.EndPass()
+	r.tracker.EndPass()
 	if !r.config.Quiet {
 		r.note("", nil, NoteRound{r.readHealth.failed == 0, len(read.late), acted, r.nowMS - snapshot.BeganMS})
 	}
@@ -296,14 +296,14 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		before = append(before, symbolBefore{leg.symbol.Position(), leg.symbol.Known(), leg.symbol.Quarantine(), leg.state.Latch()})
 	}
 	unread := slices.DeleteFunc(slices.Clone(r.legs), func(leg *leg) bool { return leg.symbol.Read() })
-	live, fills := slices.AppendSeq(r.live[:0], r.book.Live()), r.filled[:0]
+	live, fills := slices.AppendSeq(r.live[:0], r.tracker.Live()), r.filled[:0]
 	for _, p := range live {
 		fills = append(fills, p.Filled())
 	}
 	r.before, r.live, r.filled = before, live, fills
 	watchLiquidations(r.base, snapshot)
-	stale := r.book.Stale()
-	for _, observed := range r.book.Observe(snapshot) {
+	stale := r.tracker.Stale()
+	for _, observed := range r.tracker.Observe(snapshot) {
 		r.enqueue(observed)
 		r.noteObserved(&observed)
 	}
@@ -319,7 +319,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	for _, leg := range unread {
 		r.tick.inquireFirst(leg)
 	}
-	if grown := r.book.Stale() - stale; grown > 0 {
+	if grown := r.tracker.Stale() - stale; grown > 0 {
 		r.note("", nil, NoteStale{int(grown), "the exchange returned older data than before"})
 	}
 	for i, leg := range r.legs {
@@ -335,7 +335,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 // walletAhead reports whether the equity would mix two moments, those of a wallet and of
 // the fills.
 func (r *round) walletAhead() bool {
-	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.book.WalletAhead(leg.symbol) })
+	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.tracker.WalletAhead(leg.symbol) })
 }
 
 // positionChanged reports whether the round has changed a strategy's position.

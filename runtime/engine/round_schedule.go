@@ -16,7 +16,7 @@ const haltRetryMS = 2_000
 // schedule sets the time of the next round: soon while anything is in flight, uncertain or
 // unprotected, otherwise after the idle time.
 func (r *round) schedule(acted bool) {
-	changed := r.book.Version() != r.reader.version
+	changed := r.tracker.Version() != r.reader.version
 	switch {
 	case acted || r.halts.unread() || r.busy() && (r.config.BusyRoundMS != 0 || changed):
 		r.roundMS = r.nowMS + r.config.BusyRoundMS
@@ -30,7 +30,7 @@ func (r *round) schedule(acted bool) {
 	if r.readHealth.worst() > 0 {
 		r.roundMS = min(r.roundMS, r.nowMS+r.retryMS())
 	}
-	if r.config.IdleRoundMS > 0 && (r.book.StandsDown() || r.book.HasUnnamedPeer()) {
+	if r.config.IdleRoundMS > 0 && (r.tracker.StandsDown() || r.tracker.HasUnnamedPeer()) {
 		r.roundMS = min(r.roundMS, r.nowMS+standDownRoundMS)
 	}
 	r.roundMS = min(r.roundMS, r.backoffs.nextMS())
@@ -55,20 +55,20 @@ func (r *round) hastenBooking() {
 
 // busy reports whether a round in the near future could bring new information.
 func (r *round) busy() bool {
-	for p := range r.book.InFlight() {
+	for p := range r.tracker.InFlight() {
 		if r.readHealth.failing(p.Symbol()) == 0 {
 			return true
 		}
 	}
-	for p := range r.book.Canceled() {
+	for p := range r.tracker.Canceled() {
 		if r.readHealth.failing(p.Symbol()) == 0 {
 			return true
 		}
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
-		unsettled := !leg.symbol.Settled() || r.book.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed ||
+		unsettled := !leg.symbol.Settled() || r.tracker.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed ||
 			len(leg.symbol.EndedShown()) > 0 || leg.symbol.FrozenUnexplained() != 0 && r.levelOn(leg, record.LevelNone) == record.LevelFlatten
-		return leg.symbol.UnprotectedSinceMS() != 0 || r.book.JointUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
+		return leg.symbol.UnprotectedSinceMS() != 0 || r.tracker.JointUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }
 
@@ -94,9 +94,9 @@ func (r *round) exposed() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		unseen := !leg.symbol.Read() && leg.symbol.Known() != 0 && !r.protection.hasStop(leg)
 		return (leg.symbol.UnprotectedSinceMS() != 0 || unseen) && r.readHealth.failing(leg.symbol.Key()) > 0
-	}) || slices.ContainsFunc(r.book.Refused(), func(o reconcile.RefusedOrder) bool {
+	}) || slices.ContainsFunc(r.tracker.Refused(), func(o reconcile.RefusedOrder) bool {
 		return o.Opens() && r.readHealth.failing(o.Symbol) > 0
-	}) || r.book.AnyInFlight(func(p *account.Placement) bool {
+	}) || r.tracker.AnyInFlight(func(p *account.Placement) bool {
 		return p.Purpose().Opens() && p.State() != placement.Working && r.readHealth.failing(p.Symbol()) > 0
 	})
 }

@@ -269,7 +269,7 @@ func TestUnprotectedTimeCountsInUnreadMarket(t *testing.T) {
 	for _, read := range []bool{false, true} {
 		w := settled(t, protected)
 		one := w.engine.legs[0]
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		see(one.symbol, func(o *seen) { o.Position, one.rounds.readMS = 10, w.engine.nowMS-20_000 })
 		r := w.engine.round
@@ -355,11 +355,11 @@ func TestRoundReportsStrategyChanges(t *testing.T) {
 		{"its position", func(_ *world, before *symbolBefore) { before.position = 5 }, false, "position 0"},
 		{"its position, and nobody looks on", func(_ *world, before *symbolBefore) { before.position = 5 }, true, ""},
 		{"a quarantine begins", func(w *world, _ *symbolBefore) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, false, "quarantine a difference false"},
 		{"a quarantine ends", func(_ *world, before *symbolBefore) { before.quarantine = "a difference" }, false, "quarantine  true"},
 		{"a latch begins", func(w *world, _ *symbolBefore) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: -1}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: -1}})
 		}, false, "latch -1 false"},
 		{"a latch ends", func(_ *world, before *symbolBefore) { before.latch = 1 }, false, "latch 0 true"},
 	} {
@@ -391,7 +391,7 @@ func TestAReloadIsJournalledAndWatchesItsLimitsAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, hash := range []string{"", "abc"} {
 		w := settled(t)
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Day{StartMS: exchange.Day1.OpenOf(w.now), Equity: exchange.AmountOf(90_000),
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Day{StartMS: exchange.Day1.OpenOf(w.now), Equity: exchange.AmountOf(90_000),
 			Peak: exchange.AmountOf(90_000), Markets: "futures"}})
 		reload := &Reload{ConfigHash: hash, Limits: &risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(5)}},
 			Strategies: []*StrategyConfig{w.another("two", ether, hold(0))}}
@@ -405,7 +405,7 @@ func TestAReloadIsJournalledAndWatchesItsLimitsAtOnce(t *testing.T) {
 			}
 		}
 		notes := facts[NoteReload](w.out.Notes)
-		if (hashes == 1) != (hash != "") || w.engine.book.Watch("").Breach(risk.MaxDrawdown) == nil || len(notes) != 1 ||
+		if (hashes == 1) != (hash != "") || w.engine.tracker.Watch("").Breach(risk.MaxDrawdown) == nil || len(notes) != 1 ||
 			notes[0].Text != "it is new and starts with a warm-up of 0 candles" {
 			t.Errorf("hash %q: want it journalled, the new limit watched, and the new strategy reported, have %d, %+v", hash, hashes, notes)
 		}
@@ -460,15 +460,15 @@ func TestLaneReportsOutcomes(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
-	w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+	w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 	order := LaneOrder{Strategy: "one", SentMS: w.engine.nowMS - 300, DeadlineMS: 9, Before: 10, Order: exchange.NewOrder{Market: exchange.Futures,
 		Symbol: "BTC-USDT", Side: exchange.Sell, Quantity: 10, ReduceOnly: true, ClientOrderID: "bt-lane"}}
 	state := func(outcome record.Body) placement.State {
 		order.Outcome = outcome
 		w.engine.dispatcher.applyLane(&EventLane{Orders: []LaneOrder{order}})
-		return w.engine.book.Placement("bt-lane").State()
+		return w.engine.tracker.Placement("bt-lane").State()
 	}
-	if have := state(nil); have != placement.Sending || w.engine.legs[0].state.Latch() != 1 || w.engine.book.Placement("bt-lane").SentMS() != order.SentMS {
+	if have := state(nil); have != placement.Sending || w.engine.legs[0].state.Latch() != 1 || w.engine.tracker.Placement("bt-lane").SentMS() != order.SentMS {
 		t.Errorf("without an answer: want it sending since it was sent, and the strategy latched, have %s", have)
 	}
 	if have := state(record.Acknowledged{OrderID: 5}); have != placement.Acknowledged {
@@ -555,7 +555,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 		{"the kill switch's lane has sent nothing", func(w *world, _ *leg) { w.engine.dispatcher.applyLane(&EventLane{}) }, -1},
 		{"a halt", func(w *world, _ *leg) { w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Reason: "a test"}) }, 0},
 		{"a halt that is in force", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
 			w.engine.halts.halt(&EventHalt{Level: record.LevelPause, Reason: "a test"})
 		}, 0},
 		{"botd cancels and stops", func(w *world, _ *leg) { w.engine.halts.stop(ShutdownCancel) }, 0},
@@ -564,7 +564,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 			w.engine.manual.withdraw(&EventWithdraw{ClientOrderID: w.sends(placement.Order), Reason: "a test"})
 		}, 0},
 		{"a quarantine is resolved", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 			w.engine.quarantines.resolve(&EventResolve{Symbol: bitcoin, Adopt: true, Reason: "a test"})
 		}, 0},
 		{"a reload", func(w *world, _ *leg) { w.engine.roster.reload(&Reload{}) }, 0},

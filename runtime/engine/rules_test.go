@@ -172,7 +172,7 @@ func formerRules(t testing.TB) {
 func TestStartRereadsRulesThatPreventStop(t *testing.T) {
 	t.Parallel()
 	grown := func(w *world, rules *exchange.Symbol) {
-		rules.MinNotional = rules.Notional(w.engine.Book().Track(spotEther).Last(), 3_000)
+		rules.MinNotional = rules.Notional(w.engine.Tracker().Track(spotEther).Last(), 3_000)
 	}
 	forbids := func(_ *world, rules *exchange.Symbol) { rules.Tradable = false }
 	for _, c := range []struct {

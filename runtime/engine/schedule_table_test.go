@@ -25,8 +25,8 @@ func (w *world) sends(purpose placement.Purpose) string { return w.sendsOn(bitco
 
 func (w *world) sendsOn(key exchange.SymbolKey, purpose placement.Purpose) string {
 	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10,
-		ClientOrderID: w.engine.book.NextClientOrderID("t")}
-	w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: key, ClientOrderID: order.ClientOrderID,
+		ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: key, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: purpose, DeadlineMS: w.now + 5_000}})
 	return order.ClientOrderID
 }
@@ -68,7 +68,7 @@ func TestNextRoundTime(t *testing.T) {
 		}, exposedRetryMS},
 		{"five rounds failed, and a halt has something to take away", false, func(w *world) {
 			w.sends(placement.Order)
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Reason: "a test"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Reason: "a test"}})
 			w.engine.legs[0].rounds.readMS = w.now
 			w.blindedOn(bitcoin, 5)
 		}, haltRetryMS},
@@ -99,18 +99,18 @@ func TestNextRoundTime(t *testing.T) {
 		{"a backtest in which an order rests", false, func(w *world) {
 			w.engine.config.BusyRoundMS, w.engine.config.IdleRoundMS = 0, 0
 			w.sends(placement.Entry)
-			w.engine.reader.version = w.engine.book.Version()
+			w.engine.reader.version = w.engine.tracker.Version()
 		}, -1},
 		{"a halt that no read has followed", false, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Reason: "a test"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelCancel, Reason: "a test"}})
 		}, busy},
 		{"a pause takes nothing away", false, func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
 		}, idle},
 	} {
 		w := settled(t)
 		r := w.engine.round
-		r.reader.version = r.book.Version()
+		r.reader.version = r.tracker.Version()
 		r.nowMS = w.now
 		c.with(w)
 		r.schedule(c.acted)
@@ -150,7 +150,7 @@ func TestUnbookedAnswersHastenRound(t *testing.T) {
 func TestUnprotectedUnreadSymbolHastensRound(t *testing.T) {
 	t.Parallel()
 	adopts := func(w *world) {
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 	}
 	for _, c := range []struct {
 		name string
@@ -166,14 +166,14 @@ func TestUnprotectedUnreadSymbolHastensRound(t *testing.T) {
 		{"an exit without an answer", func(w *world) { w.sends(placement.Exit) }, false},
 		{"an opening that rests", func(w *world) {
 			id := w.sends(placement.Order)
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: 5}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5}})
 		}, false},
 		{"an opening that was refused", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Reason: "no"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Refused{Reason: "no"}})
 		}, true},
 		{"an exit that was refused", func(w *world) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Refused{Reason: "no"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Refused{Reason: "no"}})
 		}, false},
 	} {
 		w := settled(t)
@@ -209,13 +209,13 @@ func stopsOnSpot(t testing.TB, name string, stops []exchange.Quantity, want bool
 	w := newWorld(t, hold(2_000), onSpot)
 	w.pass(20_000)
 	w.wantBought(2_000)
-	symbol := w.engine.book.Track(coin)
+	symbol := w.engine.tracker.Track(coin)
 	for i, quantity := range stops {
 		order := exchange.NewOrder{Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopLimit, Price: 46_550e8,
-			StopPrice: 49_000e8, Quantity: quantity, ClientOrderID: w.engine.book.NextClientOrderID("t")}
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
+			StopPrice: 49_000e8, Quantity: quantity, ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: placement.StopLoss}})
-		w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: int64(900 + i)}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: int64(900 + i)}})
 	}
 	if have := w.engine.protection.hasStop(w.engine.legs[0]); have != want {
 		t.Errorf("%s: want %d of %d covered %t, have %t", name, stops, symbol.TrustedPosition(), want, have)
@@ -313,7 +313,7 @@ func TestDecisionForLatchedSide(t *testing.T) {
 		if have := one.renewal(); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
-		w.engine.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+		w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 		if have := one.renewal(); have != staysOut {
 			t.Errorf("%s: want nothing entered while a position is left, have %d", c.name, have)
 		}
@@ -344,13 +344,13 @@ func TestUnprotectedSince(t *testing.T) {
 		}, -1},
 		{"its stop is not answered", 1, func(w *world, _ *leg) { w.sends(placement.StopLoss) }, 7_000},
 		{"its stop is accepted", 1, func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.StopLoss), Body: record.Acknowledged{OrderID: 5}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.StopLoss), Body: record.Acknowledged{OrderID: 5}})
 		}, -1},
 		{"its profit is accepted", 1, func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.TakeProfit), Body: record.Acknowledged{OrderID: 5}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.TakeProfit), Body: record.Acknowledged{OrderID: 5}})
 		}, 7_000},
 		{"its stop is of unknown fate", 1, func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.StopLoss), Body: record.Unknown{Reason: "a test"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.StopLoss), Body: record.Unknown{Reason: "a test"}})
 		}, 7_000},
 	} {
 		w := settled(t, protected)

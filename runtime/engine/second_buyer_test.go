@@ -77,7 +77,7 @@ func TestStopOfACopyOfTheJournalProtectsBoth(t *testing.T) {
 	w.mirror = withoutIDs(spotLists...)
 	w.pass(20_000)
 	w.wantSent(2)
-	own := slices.Collect(w.engine.Book().Live())[0]
+	own := slices.Collect(w.engine.Tracker().Live())[0]
 	moved := own.Order()
 	moved.StopPrice, moved.Price, moved.ClientOrderID = moved.StopPrice-10e8, moved.Price-9_5e7, "bt-another-1"
 	for _, request := range []exchange.Request{{Operation: exchange.SpotCancel, Symbol: moved.Symbol, OrderID: own.OrderID()},

@@ -46,7 +46,7 @@ type queued struct {
 // it was recalled (case 20).
 func (s *sender) recallLate(key exchange.SymbolKey) (waits bool) {
 	const lateMS, youngMS = 1_000, 2_000
-	for order := range s.book.InFlightOn(key) {
+	for order := range s.tracker.InFlightOn(key) {
 		if order.Purpose().Opens() || order.State() != placement.Sending || s.nowMS-order.SentMS() < lateMS {
 			continue
 		}
@@ -100,7 +100,7 @@ func (s *sender) recall() {
 		return
 	}
 	for i := range records {
-		s.recallOn(s.book.Symbol(records[i].Symbol))
+		s.recallOn(s.tracker.Symbol(records[i].Symbol))
 	}
 }
 

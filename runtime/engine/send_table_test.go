@@ -61,7 +61,7 @@ func TestKillSwitchRecallsUnsentExits(t *testing.T) {
 func TestLateRecordWithdrawsOrder(t *testing.T) {
 	t.Parallel()
 	halt := func(w *world, _ *queued) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause}})
 	}
 	for _, c := range []struct {
 		name        string
@@ -76,11 +76,11 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 			"its time to live had passed"},
 		{"a halt", halt, "trading was halted meanwhile", ""},
 		{"the breaker", func(w *world, _ *queued) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breaker{UntilMS: w.now + 1_000}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Breaker{UntilMS: w.now + 1_000}})
 		}, "the breaker was tripped meanwhile", ""},
 		{"reads fail", func(w *world, _ *queued) { w.blindedOn(bitcoin, 3) }, "reads failed meanwhile", ""},
 		{"a quarantine", func(w *world, _ *queued) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 		}, "the symbol was quarantined meanwhile", ""},
 		{"a position lacks its stop", func(w *world, _ *queued) {
 			see(w.symbol(), func(o *seen) {
@@ -97,7 +97,7 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 		{"the strategy ended", func(_ *world, q *queued) { q.intent.Strategy = "none" }, "the configuration changed meanwhile", ""},
 		{"the disk is nearly full", func(w *world, _ *queued) { w.engine.permission.low = "full" }, "the journal's disk was nearly full", ""},
 		{"a limit was passed", func(w *world, _ *queued) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
 		}, "a limit was crossed meanwhile", ""},
 		{"a position of the other side", func(w *world, _ *queued) {
 			see(w.symbol(), func(o *seen) {
@@ -166,10 +166,10 @@ func TestStrategyMayOpen(t *testing.T) {
 		{"it hangs", func(_ *world, one *leg) { one.question.hung = "no answer" }, false},
 		{"it is to decide again", func(_ *world, one *leg) { one.inForce.outdated = true }, false},
 		{"a limit was passed", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Breach{Rule: risk.MaxDrawdown, Reason: "a test"}})
 		}, false},
 		{"it is halted", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause}})
 		}, false},
 	} {
 		w := settled(t)

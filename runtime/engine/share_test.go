@@ -81,12 +81,12 @@ func ownResults(t testing.TB) {
 			})
 		}
 		change := exchange.MustAmount(c.change)
-		reconciletest.Of(r.book).Account.WalletBalance = exchange.AmountOf(1_000).Add(change)
+		reconciletest.Of(r.tracker).Account.WalletBalance = exchange.AmountOf(1_000).Add(change)
 		r.attribute(&reconcile.Snapshot{})
 		var have []string
 		sum := exchange.Amount{}
 		for _, leg := range r.legs {
-			made := r.book.Watch(leg.config.Name).Result().Result.Sub(exchange.AmountOf(7))
+			made := r.tracker.Watch(leg.config.Name).Result().Result.Sub(exchange.AmountOf(7))
 			have, sum = append(have, made.String()), sum.Add(made)
 		}
 		if strings.Join(have, " ") != c.want || sum != change {
@@ -108,13 +108,13 @@ func dayBegins(t testing.TB) {
 	see(one.symbol, func(o *seen) { o.Last, o.Mark = 0, 0 }) // no price was read yet
 	r.attribute(&reconcile.Snapshot{})
 	r.limits.watchLimits(true)
-	if day := r.book.Watch(one.config.Name).Day(); day.StartMS != 0 || r.book.Watch("").Day().StartMS == 0 {
-		t.Errorf("want a day of the account alone, have %+v, %+v", day, r.book.Watch("").Day())
+	if day := r.tracker.Watch(one.config.Name).Day(); day.StartMS != 0 || r.tracker.Watch("").Day().StartMS == 0 {
+		t.Errorf("want a day of the account alone, have %+v, %+v", day, r.tracker.Watch("").Day())
 	}
 	see(one.symbol, func(o *seen) { o.Last, o.Mark, o.Read = 100e8, 100e8, true })
 	r.attribute(&reconcile.Snapshot{})
 	r.limits.watchLimits(true)
-	if day := r.book.Watch(one.config.Name).Day(); day.StartMS == 0 || day.Equity != exchange.AmountOf(500) || day.Peak != exchange.AmountOf(500) {
+	if day := r.tracker.Watch(one.config.Name).Day(); day.StartMS == 0 || day.Equity != exchange.AmountOf(500) || day.Peak != exchange.AmountOf(500) {
 		t.Errorf("want its day to begin with 500, have %+v", day)
 	}
 }
@@ -144,19 +144,19 @@ func unpricedEquity(t testing.TB) {
 		case "earlier":
 			r.legs[0].symbol.SetPrice(c.last, c.last, 999)
 		case "ticker":
-			r.book.ObservePrice(r.legs[0].symbol.Key(), c.last, 999, r.nowMS)
+			r.tracker.ObservePrice(r.legs[0].symbol.Key(), c.last, 999, r.nowMS)
 		default:
 			r.legs[0].symbol.SetPrice(c.last, c.last, 1_000)
 		}
 		r.record(record.Record{Symbol: r.legs[0].symbol.Key(), Body: record.Adopted{Quantity: c.unread}})
 		see(r.legs[0].symbol, func(o *seen) { o.Position, o.Last, o.Mark, o.Read = c.position, c.last, c.last, c.unread == 0 })
 		r.limits.watchLimits(true)
-		if _, known := r.limits.shown(); known != c.want || (r.book.Watch("").Day().StartMS != 0) != c.want {
-			t.Errorf("%s: want the equity known %t, have %t, and a day %+v", c.name, c.want, known, r.book.Watch("").Day())
+		if _, known := r.limits.shown(); known != c.want || (r.tracker.Watch("").Day().StartMS != 0) != c.want {
+			t.Errorf("%s: want the equity known %t, have %t, and a day %+v", c.name, c.want, known, r.tracker.Watch("").Day())
 		}
 		r.record(record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(900), Peak: exchange.AmountOf(900)}})
-		if r.limits.rearmed(""); (r.book.Watch("").Day().Peak != exchange.AmountOf(900)) != c.want {
-			t.Errorf("%s: want a new peak of the present equity %t, have %+v", c.name, c.want, r.book.Watch("").Day())
+		if r.limits.rearmed(""); (r.tracker.Watch("").Day().Peak != exchange.AmountOf(900)) != c.want {
+			t.Errorf("%s: want a new peak of the present equity %t, have %+v", c.name, c.want, r.tracker.Watch("").Day())
 		}
 		r.limits.unmixed = exchange.AmountOf(77)
 		if total, known := r.limits.shown(); !known || (total == exchange.AmountOf(77)) == c.want {
@@ -184,10 +184,10 @@ func drawdownWhileADayWaits(t testing.TB) {
 	r.nowMS += int64(exchange.Day1)
 	r.limits.watchLimits(true)
 	var rules []string
-	for b := range r.book.Watch(one.config.Name).Breaches() {
+	for b := range r.tracker.Watch(one.config.Name).Breaches() {
 		rules = append(rules, b.Rule)
 	}
-	if !slices.Equal(rules, []string{risk.MaxDrawdown}) || r.book.Watch(one.config.Name).Day().StartMS == exchange.Day1.OpenOf(r.nowMS) {
+	if !slices.Equal(rules, []string{risk.MaxDrawdown}) || r.tracker.Watch(one.config.Name).Day().StartMS == exchange.Day1.OpenOf(r.nowMS) {
 		t.Errorf("want the drawdown alone breached, and no day begun, have %v", rules)
 	}
 }
@@ -259,7 +259,7 @@ func peakWaits(t testing.TB) {
 		c.with()
 		see(one.symbol, func(o *seen) { o.Last, o.Mark = c.at*1e8, c.at*1e8 })
 		r.limits.watchLimits(true)
-		w := r.book.Watch(one.config.Name)
+		w := r.tracker.Watch(one.config.Name)
 		if have := w.Day().Equity.String() + " " + w.Day().Peak.String(); have != c.want || len(slices.Collect(w.Breaches())) != c.breaches {
 			t.Errorf("%s: want %s and %d breaches, have %s, %+v", c.name, c.want, c.breaches, have, slices.Collect(w.Breaches()))
 		}
@@ -272,7 +272,7 @@ func TestSpotEquityCountsFillsWithTheirMoney(t *testing.T) {
 	r := resulted(t, 0, 1)
 	one := r.legs[0]
 	r.resultOf(one, 0, 0, 0)
-	id := r.book.NextClientOrderID("t")
+	id := r.tracker.NextClientOrderID("t")
 	order := exchange.NewOrder{Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Buy, Quantity: 100_000, ClientOrderID: id}
 	about := func(body record.Body) {
 		r.record(record.Record{Strategy: one.config.Name, Symbol: coin, ClientOrderID: id, Body: body})
@@ -284,7 +284,7 @@ func TestSpotEquityCountsFillsWithTheirMoney(t *testing.T) {
 		t.Errorf("before its cost: want no value, have %s", have)
 	}
 	r.attribute(&reconcile.Snapshot{})
-	if have, made := r.resultOfPosition(one).String(), r.book.Watch(one.config.Name).Result().Result.String(); have != "100" || made != "-90" {
+	if have, made := r.resultOfPosition(one).String(), r.tracker.Watch(one.config.Name).Result().Result.String(); have != "100" || made != "-90" {
 		t.Errorf("with its cost: want a value of 100 for 90, have %s for %s", have, made)
 	}
 }
@@ -307,17 +307,17 @@ func missingPrice(t testing.TB) {
 		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Result{Base: exchange.AmountOf(900)}})
 	}
 	see(delisted.symbol, func(o *seen) { o.Position, o.Last, o.Mark = 100_000, 0, 0 })
-	watched := func(leg *leg) bool { return r.book.Watch(leg.config.Name).Day().StartMS != 0 }
+	watched := func(leg *leg) bool { return r.tracker.Watch(leg.config.Name).Day().StartMS != 0 }
 	r.limits.watchLimits(true)
-	if !watched(other) || watched(delisted) || r.book.Watch("").Day().StartMS != 0 {
+	if !watched(other) || watched(delisted) || r.tracker.Watch("").Day().StartMS != 0 {
 		t.Errorf("without a price: want the other strategy watched alone")
 	}
 	r.nowMS += 59_999
-	if r.limits.watchLimits(true); watched(delisted) || r.book.Watch("").Day().StartMS != 0 {
+	if r.limits.watchLimits(true); watched(delisted) || r.tracker.Watch("").Day().StartMS != 0 {
 		t.Errorf("after less than a minute: want the price awaited")
 	}
 	r.nowMS++
-	if r.limits.watchLimits(true); !watched(delisted) || r.book.Watch("").Day().StartMS == 0 {
+	if r.limits.watchLimits(true); !watched(delisted) || r.tracker.Watch("").Day().StartMS == 0 {
 		t.Errorf("after a minute: want all limits checked")
 	}
 	see(delisted.symbol, func(o *seen) { o.Last, o.Mark = 100e8, 100e8 })

@@ -123,20 +123,20 @@ type reporter struct {
 
 // Status summarizes the engine between events.
 func (r *reporter) Status() Status {
-	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.book.Account(), AccountMS: r.book.AccountMS(),
-		Halt: r.book.Halted(), Blind: r.readHealth.blindWide(), SoundMS: r.readHealth.soundMS,
+	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.tracker.Account(), AccountMS: r.tracker.AccountMS(),
+		Halt: r.tracker.Halted(), Blind: r.readHealth.blindWide(), SoundMS: r.readHealth.soundMS,
 		Failed: r.readHealth.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
-	status.Ledger = slices.Collect(r.book.Ledger().Balances())
-	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.book.Today()
+	status.Ledger = slices.Collect(r.tracker.Ledger().Balances())
+	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.tracker.Today()
 	if total, known := r.limits.shown(); known {
 		status.Total = total
 	}
-	status.Halts = r.book.Halts()
-	status.Balances = slices.Collect(r.book.Balances())
-	for t := range r.book.Symbols() {
+	status.Halts = r.tracker.Halts()
+	status.Balances = slices.Collect(r.tracker.Balances())
+	for t := range r.tracker.Symbols() {
 		status.Symbols = append(status.Symbols, symbolStatus(t))
 	}
-	for p := range r.book.Live() {
+	for p := range r.tracker.Live() {
 		status.Live = append(status.Live, *p)
 	}
 	for _, leg := range r.legs {
@@ -191,8 +191,8 @@ func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 	if s.NextMS == never { // its candle is being read
 		s.NextMS = leg.nextTick(r.nowMS)
 	}
-	s.Booked, s.Plan, s.Memory, s.Latch = r.book.Ledger().Held(leg.config.Symbol.Key()), *leg.state.Plan().Clone(), leg.state.Memory(), leg.state.Latch()
-	watch := r.book.Watch(leg.config.Name)
+	s.Booked, s.Plan, s.Memory, s.Latch = r.tracker.Ledger().Held(leg.config.Symbol.Key()), *leg.state.Plan().Clone(), leg.state.Memory(), leg.state.Latch()
+	watch := r.tracker.Watch(leg.config.Name)
 	if watch.Known() {
 		s.Realized, s.Own, s.Peak = watch.Result().Result, r.strategyEquity(leg), watch.Day().Peak
 		if leg.symbol.Key().Market == exchange.Spot && watch.Result().Position != 0 && leg.symbol.Position() != 0 {
@@ -209,21 +209,21 @@ func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 		s.UnprotectedMS += r.nowMS - since
 	}
 	s.State, s.StateReason, s.Spent = r.strategyState(leg)
-	switch foreign := r.book.ForeignOpening(leg.symbol); {
+	switch foreign := r.tracker.ForeignOpening(leg.symbol); {
 	case s.StateReason != "":
 	case leg.config.Absent:
 		s.StateReason = "its file is missing: it decides nothing, its protection stays; after a reload, on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	case leg.config.Removed:
 		s.StateReason = "it is no longer configured; on_remove: " + cmp.Or(leg.state.OnRemove(), "none")
 	case foreign != nil:
-		s.StateReason = foreignText(r.book, leg.symbol, foreign)
+		s.StateReason = foreignText(r.tracker, leg.symbol, foreign)
 	}
 	return s
 }
 
 // strategyState returns a strategy's state, the reason, and whether all orders of its plan are spent.
 func (r *reporter) strategyState(leg *leg) (state, why string, spent bool) {
-	halt := r.book.HaltOn(leg.config.Name, leg.symbol.Key())
+	halt := r.tracker.HaltOn(leg.config.Name, leg.symbol.Key())
 	switch {
 	case leg.failure.why != "":
 		return "failed", leg.failure.why, false
@@ -248,7 +248,7 @@ func (r *reporter) strategyState(leg *leg) (state, why string, spent bool) {
 // OpenLeft lists what stays open on the exchange, one line each.
 func (r *reporter) OpenLeft() []string {
 	var lines []string
-	for symbol := range r.book.Symbols() {
+	for symbol := range r.tracker.Symbols() {
 		if position := symbol.TrustedPosition(); position != 0 && symbol.Rules() != nil {
 			line := fmt.Sprintf("position %s %s", symbol.Key(), symbol.Rules().QuantityDecimal(position))
 			if !symbol.EntryPrice().IsZero() { // spot reports no entry price
@@ -257,7 +257,7 @@ func (r *reporter) OpenLeft() []string {
 			lines = append(lines, line)
 		}
 	}
-	for p := range r.book.Live() {
+	for p := range r.tracker.Live() {
 		what := fmt.Sprintf("order %s %s %s %s %s", p.ClientOrderID(), p.State(), p.Symbol(), p.Order().Side, p.Order().Type)
 		if rules := r.symbolOf(p.Symbol()); rules != nil {
 			what += measures(p, rules)
@@ -284,7 +284,7 @@ func measures(p *account.Placement, rules *exchange.Symbol) (text string) {
 // Limits returns the utilization of every limit.
 func (r *reporter) Limits() []risk.Utilization {
 	total, known := r.limits.shown()
-	facts := risk.Account{NowMS: r.nowMS, Book: r.book, Equity: total, Known: known}
+	facts := risk.Account{NowMS: r.nowMS, Tracker: r.tracker, Equity: total, Known: known}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		if r.trades(market) {
 			facts.Markets = append(facts.Markets, risk.MarketFacts{Market: market, Equity: r.equity(market)})

@@ -19,7 +19,7 @@ func TestOpenItemsText(t *testing.T) {
 	t.Parallel()
 	w := standing(t)
 	ids := map[placement.Purpose]string{}
-	for p := range w.engine.Book().Live() {
+	for p := range w.engine.Tracker().Live() {
 		ids[p.Purpose()] = p.ClientOrderID()
 	}
 	want := []string{
@@ -54,10 +54,10 @@ func TestOpenItemsText(t *testing.T) {
 func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 	t.Parallel()
 	quarantines := func(w *world, _ *leg) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})
 	}
 	halts := func(w *world, _ *leg) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 	}
 	refuses := func(purpose placement.Purpose, times int) func(*world, *leg) {
 		return func(w *world, _ *leg) {
@@ -67,7 +67,7 @@ func TestTheStateOfAStrategyIsItsGravest(t *testing.T) {
 		}
 	}
 	latches := func(w *world, _ *leg) {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
 	}
 	for _, c := range []struct {
 		name, state, why string // prefix of the reason
@@ -172,26 +172,26 @@ func TestPreviewListsObstacles(t *testing.T) {
 		{"not read", func(_ *world, one *leg) { see(one.symbol, func(o *seen) { o.Read = false }) },
 			"orders and positions of BTC-USDT have not been read since the start | the next complete round"},
 		{"latched", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Plan{Plan: &strategy.Plan{
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Plan{Plan: &strategy.Plan{
 				Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Latch{Side: 1}})
 			w.config.Strategies[0].Strategy, w.engine.legs[0].config.Strategy = scripted(hold(10)), scripted(hold(10))
 		}, "latched: something other than its plan ended its position on this side | it waits until the strategy desires no position, or the " +
 			"other side, or reports a new signal; or botd rearm --strategy one"},
 		{"paused by name", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, "halted: pause: news | botd rearm --strategy one"},
 		{"another strategy is paused", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: "two", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "two", Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, ""},
 		{"the account is paused", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, "halted: pause: news | botd rearm"},
 		{"a placement of unknown fate", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
 		}, "placement "},
 		{"a placement that is answered", func(w *world, _ *leg) {
-			w.engine.book.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Acknowledged{OrderID: 5}})
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Acknowledged{OrderID: 5}})
 		}, ""},
 	} {
 		w := settled(t)
@@ -247,7 +247,7 @@ func TestFlattenReplacesPlanExits(t *testing.T) {
 		record.LevelNone: "flatten false, exit of the plan 4", record.LevelPause: "flatten false, exit of the plan 4",
 		record.LevelCancel: "flatten false, exit of the plan 4", record.LevelFlatten: "flatten true, exit of the plan 0",
 	} {
-		w.engine.book.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{
+		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{
 			Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}, ExitsSet: true,
 			Exits: []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 60_000e8, Quantity: 4}}}}})
 		desired := w.engine.dispatcher.desiredAt(one, level)

@@ -134,9 +134,9 @@ func TestStretchEqualsSingleCandles(t *testing.T) {
 		}},
 		{"with notes for people", 0, 0, 60, func(e *Engine) { e.config.Quiet = false }},
 		{"with a latch", 0, 0, 60, func(e *Engine) {
-			e.book.Apply(&record.Record{Strategy: "BTC-USDT", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{
+			e.tracker.Apply(&record.Record{Strategy: "BTC-USDT", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{
 				Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: 10}}}})
-			e.book.Apply(&record.Record{Strategy: "BTC-USDT", Body: record.Latch{Side: 1}})
+			e.tracker.Apply(&record.Record{Strategy: "BTC-USDT", Body: record.Latch{Side: 1}})
 		}},
 		{"with a limit on the equity", 0, 0, 60, func(e *Engine) {
 			e.limits.watching, e.config.Limits.MaxDrawdown = true, risk.Loss{USDT: exchange.AmountOf(50)}
@@ -177,7 +177,7 @@ func TestStretchEndsAtCandleWithEffect(t *testing.T) {
 		{"nobody trades the symbol", func(m *market, one *leg) { one.series.legs = nil }, 5},
 		{"people look on", func(m *market, _ *leg) { m.config.Quiet = false }, 1},
 		{"the account has lost too much at the fourth", func(m *market, one *leg) {
-			*reconciletest.Of(m.book).Account, *reconciletest.Of(m.book).AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
+			*reconciletest.Of(m.tracker).Account, *reconciletest.Of(m.tracker).AccountMS = exchange.MarginAccount{WalletBalance: exchange.AmountOf(1_000)}, 1
 			m.record(record.Record{Body: record.Day{StartMS: m.nowMS, Equity: exchange.AmountOf(1_000), Peak: exchange.AmountOf(1_000), Markets: "futures"}})
 			m.emitted, m.unwritten = 1, nil
 			m.config.Limits.MaxDrawdown, m.limits.watching = risk.Loss{USDT: exchange.AmountOf(10)}, true
@@ -245,7 +245,7 @@ func TestStrategyPreparesSeveralDecisions(t *testing.T) {
 		{"one candle before its warm-up", 1, 4, nil, "[0 to 20 held 0]", 4},
 		{"still warming up", 2, 4, nil, "[]", 5},
 		{"a side is latched", 0, 4, func(e *Engine) {
-			e.book.Apply(&record.Record{Strategy: "BTC-USDT", Body: record.Latch{Side: 1}})
+			e.tracker.Apply(&record.Record{Strategy: "BTC-USDT", Body: record.Latch{Side: 1}})
 		}, "[]", 5},
 		{"with a position", 0, 4, holds, "[0 to 20 held 10 equity 9900]", 4},
 	} {
@@ -253,7 +253,7 @@ func TestStrategyPreparesSeveralDecisions(t *testing.T) {
 		b := inBacktest(t, x, nil)
 		leg := b.engine.legs[0]
 		see(leg.symbol, func(o *seen) { o.EntryPrice, o.MarkedAt = exchange.AmountOf(50_000), 50_000e8 })
-		b.engine.book.Apply(&record.Record{Strategy: "BTC-USDT", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat(),
+		b.engine.tracker.Apply(&record.Record{Strategy: "BTC-USDT", Symbol: bitcoin, Body: record.Plan{Plan: &strategy.Plan{Target: strategy.Flat(),
 			Reason: "a test"}}})
 		if c.change != nil {
 			c.change(b.engine)

@@ -67,8 +67,8 @@ func TestAPersonMakesLimitsTighterAndNeverLooser(t *testing.T) {
 		w.tightens("", scope, Setting{risk.MaxGrossExposure, ""})
 		w.pass(20_000)
 		w.wantHeld(30)
-		if len(w.engine.Book().SetLimits()) != 0 {
-			t.Errorf("want nothing set any more, have %+v", w.engine.Book().SetLimits())
+		if len(w.engine.Tracker().SetLimits()) != 0 {
+			t.Errorf("want nothing set any more, have %+v", w.engine.Tracker().SetLimits())
 		}
 	}
 }
@@ -95,7 +95,7 @@ func TestEquallyTightConfigurationReplacesManualLimit(t *testing.T) {
 			} else {
 				w.change(Reload{Limits: &limits})
 			}
-			if have := w.engine.config.Limits.MaxOpenOrders; have != c.inForce || len(w.engine.Book().SetLimits()) != c.set {
+			if have := w.engine.config.Limits.MaxOpenOrders; have != c.inForce || len(w.engine.Tracker().SetLimits()) != c.set {
 				t.Errorf(
 					"the file sets %d, restart %t: want %d in force and %d set, have %d and %+v",
 					c.file,
@@ -103,7 +103,7 @@ func TestEquallyTightConfigurationReplacesManualLimit(t *testing.T) {
 					c.inForce,
 					c.set,
 					have,
-					w.engine.Book().SetLimits(),
+					w.engine.Tracker().SetLimits(),
 				)
 			}
 		}
@@ -115,11 +115,11 @@ func TestALimitOfAStrategyThatIsNotConfiguredStays(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	for strategy, value := range map[string]string{"gone": "7", "one": "7"} {
-		w.engine.book.Apply(&record.Record{AtMS: w.now, Strategy: strategy, Body: record.Limit{Rule: risk.MaxOpenOrders, Value: value, By: "somebody"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: strategy, Body: record.Limit{Rule: risk.MaxOpenOrders, Value: value, By: "somebody"}})
 	}
 	w.engine.legs[0].limits.configured = risk.Limits{MaxOpenOrders: 5} // the configuration is tighter by now
 	w.engine.limitsInForce.lapse()
-	if have := w.engine.book.SetLimits(); len(have) != 1 || have[0].Strategy != "gone" {
+	if have := w.engine.tracker.SetLimits(); len(have) != 1 || have[0].Strategy != "gone" {
 		t.Errorf("want that of the one that is gone alone, have %+v", have)
 	}
 }
@@ -128,7 +128,7 @@ func TestALimitOfAStrategyThatIsNotConfiguredStays(t *testing.T) {
 func TestALimitThatIsPassedAlreadyActsAsItIsSet(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
-	w.engine.book.Apply(&record.Record{AtMS: w.now, Body: record.Day{StartMS: exchange.Day1.OpenOf(w.now), Equity: exchange.AmountOf(90_000),
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Day{StartMS: exchange.Day1.OpenOf(w.now), Equity: exchange.AmountOf(90_000),
 		Peak: exchange.AmountOf(90_000), Markets: "futures"}})
 	w.tightens("", "", Setting{risk.MaxDrawdown, "5 USDT"})
 	w.wantState("limit")

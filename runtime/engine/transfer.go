@@ -24,7 +24,7 @@ func (e *Engine) PreviewTransfer(event *EventTransfer) ([]string, error) {
 }
 
 func (a *accounting) previewTransfer(event *EventTransfer) ([]string, error) {
-	t, books := &event.Transfer, a.book.Ledger()
+	t, books := &event.Transfer, a.tracker.Ledger()
 	switch {
 	case t.Amount.IsZero():
 		return nil, fmt.Errorf("a transfer of 0 %s changes nothing", t.Asset)
@@ -90,7 +90,7 @@ func (a *accounting) counted(event *EventTransfer) (found *leg) {
 // shown. The rest follows when a wallet shows it.
 func (a *accounting) transfer(event *EventTransfer) {
 	t, leg := &event.Transfer, a.counted(event)
-	matched := a.book.Ledger().Match(t)
+	matched := a.tracker.Ledger().Match(t)
 	a.record(record.Record{Body: record.Transfer{Transfer: *t}})
 	if t.Asset == ledger.FuturesAsset {
 		for _, m := range matched {
@@ -123,7 +123,7 @@ const peakMarginMS = 2 * moneyGiveUpMS
 // account's equity included it, so earlier values move along with it. A strategy's result included it,
 // so later values move back.
 func (l *limits) explained(market exchange.Market, m ledger.Matched, leg *leg) {
-	w := l.book.Watch("")
+	w := l.tracker.Watch("")
 	if day := w.Day(); day.StartMS != 0 {
 		if m.AtMS >= day.StartMS {
 			day.Equity = day.Equity.Add(m.Amount)
@@ -139,7 +139,7 @@ func (l *limits) explained(market exchange.Market, m ledger.Matched, leg *leg) {
 	if leg == nil {
 		return
 	}
-	w = l.book.Watch(leg.config.Name)
+	w = l.tracker.Watch(leg.config.Name)
 	if result := w.Result(); w.Known() {
 		result.Result = result.Result.Sub(m.Amount)
 		l.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: result})
@@ -165,9 +165,9 @@ func (l *limits) reconsider(strategy string, leg *leg) {
 	if !known || leg == nil && strategy != "" {
 		return
 	}
-	w := l.book.Watch(strategy)
+	w := l.tracker.Watch(strategy)
 	for b := range w.Breaches() {
-		if limits.Recovered(risk.ByEquity, b.Rule, l.nowMS, l.book, strategy, equity) {
+		if limits.Recovered(risk.ByEquity, b.Rule, l.nowMS, l.tracker, strategy, equity) {
 			l.endBreach(strategy, leg, b.Rule, "a declared transfer explains it")
 		}
 	}

@@ -49,7 +49,7 @@ func TestDepositOrWithdrawalIsNeitherGainNorLoss(t *testing.T) {
 			w := newWorld(t, hold(10), c.options...)
 			w.pass(60_000)
 			market, by := w.config.Strategies[0].Symbol.Market, exchange.MustAmount(c.amount)
-			before := w.engine.Book().Today()
+			before := w.engine.Tracker().Today()
 			own := w.engine.Status().Strategies[0].Own
 			w.moves(by)
 			for range 120 {
@@ -58,7 +58,7 @@ func TestDepositOrWithdrawalIsNeitherGainNorLoss(t *testing.T) {
 					t.Fatalf("want nothing declared, have %+v", d)
 				}
 			}
-			after := w.engine.Book().Today()
+			after := w.engine.Tracker().Today()
 			if want := before.Equity.Add(by); after.Equity != want || after.Peak != before.Peak.Add(by) {
 				t.Errorf("what losses are measured from: want it moved by %s, have %s (was %s), peak %s (was %s)", by, after.Equity, before.Equity,
 					after.Peak, before.Peak)
@@ -133,7 +133,7 @@ func TestDeclaredTransferIsNeitherGainNorLoss(t *testing.T) {
 			w := newWorld(t, swing(&target), c.options...)
 			w.pass(60_000)
 			market, by := w.config.Strategies[0].Symbol.Market, exchange.MustAmount(c.amount)
-			before := w.engine.Book().Today()
+			before := w.engine.Tracker().Today()
 			target = c.held / 2 // an exit, which no limit blocks
 			w.moves(by)
 			w.pass(200_000)
@@ -145,7 +145,7 @@ func TestDeclaredTransferIsNeitherGainNorLoss(t *testing.T) {
 			if have := w.sum(ledger.Unexplained, market, "USDT"); !have.IsZero() {
 				t.Errorf("want nothing unexplained, have %s", have)
 			}
-			if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by) {
+			if after := w.engine.Tracker().Today(); after.Equity != before.Equity.Add(by) {
 				t.Errorf("the day's equity: want %s, have %s", before.Equity.Add(by), after.Equity)
 			}
 			for _, d := range w.engine.Degraded() {
@@ -155,7 +155,7 @@ func TestDeclaredTransferIsNeitherGainNorLoss(t *testing.T) {
 				t.Errorf("the strategy's own equity: want it near %s, have it off by %s", before.Equity, have)
 			}
 			w.pass(60_000)
-			if left := w.engine.Book().Ledger().Declared(market, "USDT"); !left.IsZero() {
+			if left := w.engine.Tracker().Ledger().Declared(market, "USDT"); !left.IsZero() {
 				t.Errorf("want nothing left to come, have %s", left)
 			}
 		})
@@ -176,7 +176,7 @@ func TestTransferMayBeDeclaredInAdvance(t *testing.T) {
 				}
 				w, by := newWorld(t, hold(10), options...), exchange.MustAmount(amount)
 				w.pass(60_000)
-				before := w.engine.Book().Today()
+				before := w.engine.Tracker().Today()
 				w.declare(market, amount)
 				w.pass(60_000)
 				w.moves(by)
@@ -186,18 +186,18 @@ func TestTransferMayBeDeclaredInAdvance(t *testing.T) {
 						t.Fatalf("want nothing declared, have %+v", d)
 					}
 				}
-				if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by) || after.Peak != before.Peak.Add(by) {
+				if after := w.engine.Tracker().Today(); after.Equity != before.Equity.Add(by) || after.Peak != before.Peak.Add(by) {
 					t.Errorf("want the day moved by %s, have %+v, was %+v", by, after, before)
 				}
 				if have := w.sum(ledger.Unexplained, market, "USDT"); !have.IsZero() {
 					t.Errorf("want nothing unexplained, have %s", have)
 				}
-				if left := w.engine.Book().Ledger().Declared(market, "USDT"); !left.IsZero() {
+				if left := w.engine.Tracker().Ledger().Declared(market, "USDT"); !left.IsZero() {
 					t.Errorf("want nothing left to come, have %s", left)
 				}
 				w.moves(by.Add(by)) // another transfer: not declared, but detected
 				w.pass(60_000)
-				if after := w.engine.Book().Today(); after.Equity != before.Equity.Add(by).Add(by) {
+				if after := w.engine.Tracker().Today(); after.Equity != before.Equity.Add(by).Add(by) {
 					t.Errorf("want the day moved by twice %s, have %+v, was %+v", by, after, before)
 				}
 			})
@@ -210,15 +210,15 @@ func TestADeclarationIsTakenBackByItsOpposite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10), books, lossLimits)
 	w.pass(60_000)
-	before := w.engine.Book().Today()
+	before := w.engine.Tracker().Today()
 	w.declare(exchange.Futures, "700")
 	w.declare(exchange.Futures, "-700")
 	w.pass(60_000)
-	if have := w.engine.Book().Ledger().Declared(exchange.Futures, "USDT"); !have.IsZero() {
+	if have := w.engine.Tracker().Ledger().Declared(exchange.Futures, "USDT"); !have.IsZero() {
 		t.Errorf("want nothing declared, have %s", have)
 	}
-	if have := w.sum(ledger.Unexplained, exchange.Futures, "USDT"); !have.IsZero() || w.engine.Book().Today() != before {
-		t.Errorf("want nothing changed, have %s unexplained, %+v, was %+v", have, w.engine.Book().Today(), before)
+	if have := w.sum(ledger.Unexplained, exchange.Futures, "USDT"); !have.IsZero() || w.engine.Tracker().Today() != before {
+		t.Errorf("want nothing changed, have %s unexplained, %+v, was %+v", have, w.engine.Tracker().Today(), before)
 	}
 	for _, wrong := range []ledger.Transfer{
 		{Market: exchange.Futures, Asset: "USDT"},
@@ -251,8 +251,8 @@ func TestWalletTakeoverWithOpenOrderNeedsTwoReads(t *testing.T) {
 		if stands {
 			order := w.market(exchange.Buy, 1, true).Order
 			sending := record.Sending{Order: order, Purpose: placement.Exit}
-			e.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "t-1", Body: sending})
-			e.book.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "t-1", Body: record.Acknowledged{OrderID: 1}})
+			e.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "t-1", Body: sending})
+			e.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: "t-1", Body: record.Acknowledged{OrderID: 1}})
 		}
 		reading := ledger.Reading{AtMS: w.now, Market: exchange.Futures, Wallet: []ledger.Asset{{Name: "USDT", Amount: exchange.AmountOf(100)}}}
 		e.receiveReading(m, reading, w.now)

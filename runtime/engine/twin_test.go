@@ -22,7 +22,7 @@ func TestAnotherBotdsPurchaseIsFoundAndProtected(t *testing.T) {
 	for w.inEther() == before {
 		w.pass(100)
 	}
-	for shown := w.engine.Book().WalletMS(); w.engine.Book().WalletMS() == shown; {
+	for shown := w.engine.Tracker().WalletMS(); w.engine.Tracker().WalletMS() == shown; {
 		w.pass(100)
 	}
 	w.pass(4_000)

@@ -22,7 +22,7 @@ func TestLastResultBelongsToRemovedStrategy(t *testing.T) {
 			w.pass(5_000)
 			one, two = small(exchange.Futures)
 			w.pass(40_000)
-			before := w.engine.Book().Watch("two").Result().Result
+			before := w.engine.Tracker().Watch("two").Result().Result
 			w.price("51000")
 			w.engine.config.Settle.StalenessMS = 8_000
 			one = 0
@@ -31,24 +31,24 @@ func TestLastResultBelongsToRemovedStrategy(t *testing.T) {
 					break
 				}
 			}
-			if w.engine.Book().Watch("one").Traded() == 0 {
+			if w.engine.Tracker().Watch("one").Traded() == 0 {
 				t.Fatal("want an exit that is in no result yet")
 			}
 			removed := w.config.Strategies[0]
 			if w.change(Reload{Removed: []string{"one"}}); restarts {
 				w.config.Strategies[0] = StrategyConfig{Name: "one", Symbol: removed.Symbol, Interval: removed.Interval, Removed: true}
-				orphans := w.engine.Book().Orphans(func(name string, _ exchange.SymbolKey) bool { return name == "two" })
+				orphans := w.engine.Tracker().Orphans(func(name string, _ exchange.SymbolKey) bool { return name == "two" })
 				if len(orphans) != 1 || orphans[0].Strategy != "one" {
 					t.Fatalf("want it known at a start, have %v", orphans)
 				}
 				w.start()
 			}
 			w.pass(60_000)
-			book := w.engine.Book()
-			if made := book.Watch("one").Result().Result; made.Sub(exchange.AmountOf(20)).Abs().Cmp(exchange.AmountOf(2)) > 0 {
+			tracker := w.engine.Tracker()
+			if made := tracker.Watch("one").Result().Result; made.Sub(exchange.AmountOf(20)).Abs().Cmp(exchange.AmountOf(2)) > 0 {
 				t.Errorf("want 20 less fees for the 0.02 BTC that it sold 1000 higher, have %s", made)
 			}
-			if made := book.Watch("two").Result().Result; made != before {
+			if made := tracker.Watch("two").Result().Result; made != before {
 				t.Errorf("want the other strategy's result as it was, %s, have %s", before, made)
 			}
 			if have := w.names(); len(have) != 1 {
@@ -66,7 +66,7 @@ func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, hold(10), books, lossLimits)
 			w.pass(60_000)
-			before := w.engine.Book().Watch("one").Result().Result
+			before := w.engine.Tracker().Watch("one").Result().Result
 			w.moves(exchange.AmountOf(500))
 			w.network = func(call *Call) fate { // it completes a reading
 				return fate{lost: !booked && call.Request.Operation == exchange.FuturesPositionsHistory}
@@ -78,7 +78,7 @@ func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 			w.network = nil
 			w.start()
 			w.pass(60_000)
-			if have := w.engine.Book().Watch("one").Result().Result; have != before {
+			if have := w.engine.Tracker().Watch("one").Result().Result; have != before {
 				t.Errorf("want the result as it was, %s, have %s", before, have)
 			}
 		})
@@ -99,11 +99,11 @@ func TestSpotResultKeepsPendingFuturesResult(t *testing.T) {
 	w.engine.config.Settle.StalenessMS = 10_000
 	one, two = 0, 0
 	for range 300 {
-		if w.pass(100); w.engine.Book().Watch("two").Losses() != 0 {
+		if w.pass(100); w.engine.Tracker().Watch("two").Losses() != 0 {
 			break
 		}
 	}
-	if w.engine.Book().Watch("one").Traded() == 0 || w.engine.Book().Watch("two").Losses() == 0 {
+	if w.engine.Tracker().Watch("one").Traded() == 0 || w.engine.Tracker().Watch("two").Losses() == 0 {
 		t.Fatal("want an end on spot that is in a result, and one on futures that is in none yet")
 	}
 	w.pass(40_000)
@@ -118,21 +118,21 @@ func TestEquityIsNotOfTwoMoments(t *testing.T) {
 	w.config.Strategies[1].Symbol, w.config.Strategies[1].Leverage = w.venue.Symbol(coin), 0
 	w.start()
 	w.pass(5_000)
-	before := w.engine.Book().Today()
+	before := w.engine.Tracker().Today()
 	two = 2_000 * w.venue.Symbol(coin).QuantityTick
 	w.network = func(call *Call) fate {
 		return fate{lost: call.Request.Operation == exchange.SpotWallet && w.heldOf(exchange.Spot, "BTC-USDT") != 0}
 	}
 	for range 100 {
-		if w.pass(100); w.engine.Book().Track(coin).Position() != 0 {
+		if w.pass(100); w.engine.Tracker().Track(coin).Position() != 0 {
 			break
 		}
 	}
-	if w.engine.Book().Track(coin).Position() == 0 {
+	if w.engine.Tracker().Track(coin).Position() == 0 {
 		t.Fatal("want a purchase that is known")
 	}
 	w.change(Reload{Limits: &w.config.Limits})
-	if have := w.engine.Book().Today(); have.Peak != before.Peak {
+	if have := w.engine.Tracker().Today(); have.Peak != before.Peak {
 		t.Errorf("want the highest equity as it was, %s, have %s", before.Peak, have.Peak)
 	}
 	w.network = nil

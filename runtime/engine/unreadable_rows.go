@@ -34,7 +34,7 @@ func (r *reader) noteUnreadableRows(p *pendingCall, answer *exchange.Answer) {
 
 func (r *reader) noteOrderRow(u reconcile.UnreadOrder) {
 	r.reading.snapshot.UnreadOrders = append(r.reading.snapshot.UnreadOrders, u)
-	if p := r.book.PlacementOf(&u); p != nil {
+	if p := r.tracker.PlacementOf(&u); p != nil {
 		r.noteFailure(p.Symbol(), &u.Row)
 	} else if u.Row.Symbol == "" {
 		r.noteUnread(u.Key(), &u.Row)
@@ -61,7 +61,7 @@ func (r *reader) noteAssetRow(row *exchange.UnreadableRow) {
 		return
 	}
 	if snapshot.Balances.Done() {
-		snapshot.Balances = exchange.FetchedOf(append(slices.Clone(snapshot.Balances.Items()), r.book.Balance(row.Asset)))
+		snapshot.Balances = exchange.FetchedOf(append(slices.Clone(snapshot.Balances.Items()), r.tracker.Balance(row.Asset)))
 	}
 	for _, leg := range r.legs {
 		switch key := leg.symbol.Key(); {

@@ -55,7 +55,7 @@ func TestUnreadableOwnRowMakesOnlyItsPlacementUncertain(t *testing.T) {
 		w.pass(30_000)
 		key := exchange.SymbolKey{Market: market, Name: "BTC-USDT"}
 		own := func() *placement.State {
-			for p := range w.engine.Book().Live() {
+			for p := range w.engine.Tracker().Live() {
 				if p.Purpose() == placement.Order && p.Symbol() == key {
 					state := p.State()
 					return &state
@@ -212,7 +212,7 @@ func TestUnreadableBalanceBlindsOnlyItsSymbol(t *testing.T) {
 	one = 0
 	w.pass(60_000)
 	w.wantBlind("spot ETH-USDT")
-	if w.engine.Book().Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}).Quarantine() != "" {
+	if w.engine.Tracker().Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}).Quarantine() != "" {
 		t.Error("want a balance that cannot be read not taken for none")
 	}
 	if have := w.heldOf(exchange.Spot, "BTC-USDT"); have > 5 {
@@ -262,7 +262,7 @@ func TestForeignRowWithoutIDPreventsAbsence(t *testing.T) {
 			}
 		}
 		w.pass(90_000)
-		unknown := w.engine.Book().AnyLive(func(p *account.Placement) bool {
+		unknown := w.engine.Tracker().AnyLive(func(p *account.Placement) bool {
 			return p.State() == placement.Uncertain && p.Symbol().Name == "BTC-USDT"
 		})
 		if !unknown {

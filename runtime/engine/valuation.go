@@ -12,7 +12,7 @@ import (
 // prices. Spot: USDT plus the value of purchases at the last prices.
 func (b *base) equity(market exchange.Market) exchange.Amount {
 	if market == exchange.Futures {
-		return b.book.Marked()
+		return b.tracker.Marked()
 	}
 	var total exchange.Amount
 	quote := ""
@@ -22,7 +22,7 @@ func (b *base) equity(market exchange.Market) exchange.Amount {
 		}
 		if leg.config.Symbol.Quote != quote {
 			quote = leg.config.Symbol.Quote
-			balance := b.book.Balance(quote)
+			balance := b.tracker.Balance(quote)
 			total = total.Add(balance.Free).Add(balance.Frozen)
 		}
 		total = total.Add(leg.config.Symbol.Notional(leg.symbol.Last(), leg.symbol.Position()))
@@ -33,7 +33,7 @@ func (b *base) equity(market exchange.Market) exchange.Amount {
 // total returns the equity of all traded markets, and whether it is known.
 func (b *base) total() (total exchange.Amount, known bool) {
 	futures, spot := b.trades(exchange.Futures), b.trades(exchange.Spot)
-	if futures && b.book.AccountMS() == 0 || spot && b.book.WalletMS() == 0 || !futures && !spot {
+	if futures && b.tracker.AccountMS() == 0 || spot && b.tracker.WalletMS() == 0 || !futures && !spot {
 		return total, false
 	}
 	if futures {
@@ -48,7 +48,7 @@ func (b *base) total() (total exchange.Amount, known bool) {
 // unbookedPurchases returns the value of own purchases that the wallet shows and that are not booked yet: their money is no loss.
 func (b *base) unbookedPurchases() (worth exchange.Amount) {
 	for _, leg := range b.legs {
-		if bought := b.book.BoughtUnbooked(leg.symbol); bought != 0 {
+		if bought := b.tracker.BoughtUnbooked(leg.symbol); bought != 0 {
 			worth = worth.Add(leg.config.Symbol.Notional(leg.symbol.Last(), bought))
 		}
 	}
@@ -58,14 +58,14 @@ func (b *base) unbookedPurchases() (worth exchange.Amount) {
 // strategyEquity returns a strategy's equity: the account's when the strategy was first watched, plus the
 // strategy's result since then.
 func (b *base) strategyEquity(leg *leg) exchange.Amount {
-	result := b.book.Watch(leg.config.Name).Result()
+	result := b.tracker.Watch(leg.config.Name).Result()
 	return result.Base.Add(result.Result).Add(b.resultOfPosition(leg))
 }
 
 // resultOfPosition returns what a position contributes to a strategy's result: on spot its value, on futures its
 // profit.
 func (b *base) resultOfPosition(leg *leg) (worth exchange.Amount) {
-	symbol, w := leg.symbol, b.book.Watch(leg.config.Name)
+	symbol, w := leg.symbol, b.tracker.Watch(leg.config.Name)
 	position, entry, at := symbol.Position(), symbol.EntryPrice(), symbol.AtVenue()
 	closed, closedFor := exchange.Quantity(0), exchange.Amount{}
 	if symbol.Key().Market == exchange.Spot && w.Known() && w.Awaits() { // the fills have not cost or brought any money yet
@@ -89,7 +89,7 @@ func (b *base) resultOfPosition(leg *leg) (worth exchange.Amount) {
 // estimated reports whether fills of a strategy are, or may be, in no result yet: what they closed
 // counts at a price read by a round, not at the price of the fill.
 func (b *base) estimated(leg *leg) bool {
-	w := b.book.Watch(leg.config.Name)
+	w := b.tracker.Watch(leg.config.Name)
 	return w.Traded() != 0 || w.Awaits() || b.positionUncertain(leg.symbol)
 }
 
@@ -98,7 +98,7 @@ func (b *base) estimated(leg *leg) bool {
 func (b *base) positionUncertain(symbol *reconcile.SymbolState) bool {
 	residual, _ := symbol.Residual()
 	live := func(p *account.Placement) bool { return p.Symbol() == symbol.Key() }
-	return symbol.Quarantine() == "" && (residual != 0 || symbol.Unread() && b.book.AnyLive(live))
+	return symbol.Quarantine() == "" && (residual != 0 || symbol.Unread() && b.tracker.AnyLive(live))
 }
 
 // unpriced reports whether a position has no price, or has not been read itself. After a start, or the

@@ -23,7 +23,7 @@ type watched struct {
 // refreshView updates the view and empties the plan.
 func (t *tick) refreshView(leg *leg, nominalMS int64) {
 	leg.view.NowMS, leg.view.Last, leg.view.Symbol = nominalMS, leg.symbol.Last(), leg.symbol.Rules()
-	if leg.shown.version != t.book.Version() {
+	if leg.shown.version != t.tracker.Version() {
 		t.fillView(leg)
 	} else {
 		leg.view.Equity = t.equity(leg.symbol.Key().Market)
@@ -32,16 +32,16 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 		leg.showPair()
 	}
 	if leg.watched.watching.Funds {
-		leg.view.BuyingPower = t.gate.BuyingPower(leg.view.Leverage, &risk.Facts{Book: t.book, State: leg.symbol,
+		leg.view.BuyingPower = t.gate.BuyingPower(leg.view.Leverage, &risk.Facts{Tracker: t.tracker, State: leg.symbol,
 			Strategy: leg.config.Limits, TakerFee: t.config.TakerFee})
 	}
 	leg.plan.Reset()
 	leg.steady.decided = 0
 }
 
-// fillView copies the visible part of the book.
+// fillView copies the visible part of the tracker.
 func (t *tick) fillView(leg *leg) {
-	leg.shown.version = t.book.Version()
+	leg.shown.version = t.tracker.Version()
 	leg.view.Version = leg.shown.version + 1
 	leg.view.Position = strategy.Position{}
 	if quantity := leg.symbol.DecisionPosition(); quantity != 0 {
@@ -51,7 +51,7 @@ func (t *tick) fillView(leg *leg) {
 	leg.view.Memory = leg.state.Memory()
 	leg.shown.working = leg.shown.working[:0]
 	ahead := leg.symbol.Ahead()
-	for p := range t.book.Live() {
+	for p := range t.tracker.Live() {
 		if p.Strategy() == leg.config.Name {
 			part := reconcile.Explained(p, ahead) // the position already includes this part: it is not in flight as well
 			ahead -= part

@@ -123,7 +123,7 @@ func TestUntradedPairIsRefused(t *testing.T) {
 	config.Epoch, config.Random = 99, "00000"
 	if _, err := New(
 		config,
-		reconcile.NewBook(config.Settle),
+		reconcile.NewTracker(config.Settle),
 	); err == nil ||
 		!strings.Contains(err.Error(), "which no strategy of the account trades") {
 		t.Errorf("want it refused, have %v", err)
@@ -144,7 +144,7 @@ func TestStatusShowsUnrealizedSpotProfit(t *testing.T) {
 	if have := one.Unrealized(); one.Position == 0 || !one.Realized.IsZero() || have.Sub(want).Abs().Cmp(fees) > 0 {
 		t.Errorf("want about %s not realized of %d, have %s, realized %s", want, one.Position, have, one.Realized)
 	}
-	if len(status.Ledger) == 0 || len(status.Ledger) != len(slices.Collect(w.engine.Book().Ledger().Balances())) {
+	if len(status.Ledger) == 0 || len(status.Ledger) != len(slices.Collect(w.engine.Tracker().Ledger().Balances())) {
 		t.Errorf("want the accounts of the ledger, have %+v", status.Ledger)
 	}
 }

@@ -48,8 +48,8 @@ func TestStrategyTextsAndMemoryAreBounded(t *testing.T) {
 				t.Errorf("%s: want it failed because of %q in few words, have %.200s (%d bytes)", c.name, c.want, d.Cause, len(d.Cause))
 			}
 			w.wantHeld(20) // and its position stays, with its stop
-			if w.engine.Book().LiveCount() != 1 {
-				t.Errorf("%s: want its stop on the exchange, have %d orders", c.name, w.engine.Book().LiveCount())
+			if w.engine.Tracker().LiveCount() != 1 {
+				t.Errorf("%s: want its stop on the exchange, have %d orders", c.name, w.engine.Tracker().LiveCount())
 			}
 			for _, r := range w.records {
 				if text, err := json.Marshal(r); err != nil || len(text) > 250_000 {

@@ -139,17 +139,17 @@ func protected(w *world) {
 func (w *world) start() {
 	w.t.Helper()
 	w.lifes++
-	book := reconcile.NewBookWithoutLedger(w.config.Settle)
+	tracker := reconcile.NewTrackerWithoutLedger(w.config.Settle)
 	if w.config.Ledger {
-		book = reconcile.NewBook(w.config.Settle)
+		tracker = reconcile.NewTracker(w.config.Settle)
 	}
 	for i := range w.records {
-		book.Apply(&w.records[i])
+		tracker.Apply(&w.records[i])
 	}
 	config := w.config
-	config.Epoch, config.Random = book.Epoch()+1, placement.RandomFrom(uint64(w.lifes))
+	config.Epoch, config.Random = tracker.Epoch()+1, placement.RandomFrom(uint64(w.lifes))
 	var err error
-	if w.engine, err = New(config, book); err != nil {
+	if w.engine, err = New(config, tracker); err != nil {
 		w.t.Fatal(err)
 	}
 	w.give(&EventStart{})
@@ -359,7 +359,7 @@ func (w *world) wantSound() {
 }
 
 func (w *world) symbol() *reconcile.SymbolState {
-	return w.engine.Book().Track(w.config.Strategies[0].Symbol.Key())
+	return w.engine.Tracker().Track(w.config.Strategies[0].Symbol.Key())
 }
 
 // ended returns how a placement ended, by the journal: its state and evidence.

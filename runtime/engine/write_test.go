@@ -102,10 +102,10 @@ func TestLateOpeningIsWithdrawnByDeclaredState(t *testing.T) {
 	for name, begins := range map[string]func(*bench){
 		"the disk is nearly full": func(b *bench) { b.give(&EventDisk{Reason: "the disk is full"}) },
 		"a limit is passed": func(b *bench) {
-			b.engine.book.Apply(&record.Record{Strategy: "BTC-USDT", AtMS: b.now, Body: record.Breach{Rule: "max_drawdown", Reason: "lost too much"}})
+			b.engine.tracker.Apply(&record.Record{Strategy: "BTC-USDT", AtMS: b.now, Body: record.Breach{Rule: "max_drawdown", Reason: "lost too much"}})
 		},
 		"a limit of the account is passed": func(b *bench) {
-			b.engine.book.Apply(&record.Record{AtMS: b.now, Body: record.Breach{Rule: "max_daily_loss", Reason: "lost too much", UntilMS: b.now + 60_000}})
+			b.engine.tracker.Apply(&record.Record{AtMS: b.now, Body: record.Breach{Rule: "max_daily_loss", Reason: "lost too much", UntilMS: b.now + 60_000}})
 		},
 		"the configuration is another": func(b *bench) {
 			b.give(&EventReload{Reload: &Reload{Limits: &risk.Limits{MaxGrossExposure: 1}}})
@@ -116,13 +116,13 @@ func TestLateOpeningIsWithdrawnByDeclaredState(t *testing.T) {
 			b := newBench(t, &wanting{target: 10})
 			b.slow = true
 			b.pass(2_500)
-			if live := slices.Collect(b.engine.Book().Live()); len(live) != 1 || len(b.placed) != 0 {
+			if live := slices.Collect(b.engine.Tracker().Live()); len(live) != 1 || len(b.placed) != 0 {
 				t.Fatalf("want an entry that waits for the disk, have %+v", live)
 			}
 			begins(b)
 			b.slow = false
 			b.give(b.late[0])
-			if len(b.placed) != 0 || b.engine.Book().LiveCount() != 0 {
+			if len(b.placed) != 0 || b.engine.Tracker().LiveCount() != 0 {
 				t.Errorf("want the entry ended as never sent, have %+v", b.placed)
 			}
 		})
@@ -192,7 +192,7 @@ func TestLateOpeningIsWithdrawnByYoungerExit(t *testing.T) {
 	b.filled(10)
 	b.slow, w.target = true, 20
 	b.pass(1_500)
-	live := slices.Collect(b.engine.Book().Live())
+	live := slices.Collect(b.engine.Tracker().Live())
 	if len(live) != 1 || live[0].Purpose() != placement.Entry || len(b.placed) != 1 {
 		t.Fatalf("want an entry that waits for the disk, have %+v", live)
 	}
@@ -254,7 +254,7 @@ func refusedTwice(t testing.TB) {
 	b.pass(2_000)
 	b.give(&EventAnswer{CallID: call.ID, Err: &exchange.Refusal{Status: 400, Code: 2030, Message: "the balance is not enough"}})
 	b.pass(2_000)
-	if p := b.engine.Book().Placement(order.ClientOrderID); p == nil || p.OrderID() != 77 || p.State() != placement.Working {
+	if p := b.engine.Tracker().Placement(order.ClientOrderID); p == nil || p.OrderID() != 77 || p.State() != placement.Working {
 		t.Errorf("want the order that stands held, have %+v", p)
 	}
 }

@@ -186,10 +186,10 @@ func (h *Halt) audit(path string, scope account.Scope, code func(text []byte) st
 			", while no botd answered" + unproven + ")"}
 }
 
-// Replay writes the stored halts into the journal and the book, before
+// Replay writes the stored halts into the journal and the tracker, before
 // the engine starts. A halt that cannot be read is an error, not a reason to trade.
 func Replay(ctx context.Context, config *configs.Config, directory string, nowMS int64, store *journal.Journal, key *journal.Key,
-	book *reconcile.Book, history *view.History) error {
+	tracker *reconcile.Tracker, history *view.History) error {
 	paths, err := List(directory)
 	if err != nil || len(paths) == 0 {
 		return failure.Wrap(failure.IO, err)
@@ -203,8 +203,8 @@ func Replay(ctx context.Context, config *configs.Config, directory string, nowMS
 		scope := h.scopeNow(config)
 		records = append(records, record.Record{AtMS: nowMS, Body: *h.audit(path, scope, key.Coder(Kind))})
 		halt := record.Record{AtMS: nowMS, Strategy: scope.Strategy, Symbol: scope.Symbol, Body: record.Halt{Level: h.Level, Reason: h.Reason}}
-		if h.Level > book.HaltOf(scope).Level {
-			book.Apply(&halt)
+		if h.Level > tracker.HaltOf(scope).Level {
+			tracker.Apply(&halt)
 			records = append(records, halt)
 		}
 	}

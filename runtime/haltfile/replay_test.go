@@ -35,13 +35,13 @@ var twoStrategies = &configs.Config{Strategies: []configs.StrategyConfig{
 type start struct {
 	directory string
 	store     *journal.Journal
-	book      *reconcile.Book
+	tracker   *reconcile.Tracker
 	history   *view.History
 }
 
 func newStart(t *testing.T) *start {
 	t.Helper()
-	s := &start{directory: t.TempDir(), book: reconcile.NewBook(placement.Settle{}), history: view.NewHistory()}
+	s := &start{directory: t.TempDir(), tracker: reconcile.NewTracker(placement.Settle{}), history: view.NewHistory()}
 	var err error
 	binding := journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: "f", Instance: "main"}
 	if s.store, err = journal.Open(t.Context(), filepath.Join(s.directory, "journal.db"), binding, journal.Options{Reserve: -1}); err != nil {
@@ -52,7 +52,7 @@ func newStart(t *testing.T) *start {
 }
 
 func (s *start) replay(key *journal.Key) error {
-	return Replay(context.Background(), twoStrategies, s.directory, 9_000, s.store, key, s.book, s.history)
+	return Replay(context.Background(), twoStrategies, s.directory, 9_000, s.store, key, s.tracker, s.history)
 }
 
 // journalled returns what the journal has.
@@ -89,7 +89,7 @@ func TestStoredHaltsAreReplayed(t *testing.T) {
 	if err := s.replay(nil); err != nil || len(s.journalled(t)) != 0 {
 		t.Errorf("without a halt: want nothing journalled, have %v, %v", s.journalled(t), err)
 	}
-	s.book.Apply(&record.Record{AtMS: 1, Strategy: "two", Body: record.Halt{Level: record.LevelCancel, Reason: "before"}})
+	s.tracker.Apply(&record.Record{AtMS: 1, Strategy: "two", Body: record.Halt{Level: record.LevelCancel, Reason: "before"}})
 	for _, h := range []Halt{
 		{AtMS: 1_000, By: "ann", Level: record.LevelCancel, Reason: "a", Strategy: "one"},
 		{AtMS: 2_000, By: "bob", Level: record.LevelFlatten, Reason: "b", Strategy: "one"},
@@ -122,7 +122,7 @@ func TestStoredHaltsAreReplayed(t *testing.T) {
 	spot := account.Scope{Symbol: exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"}}
 	for scope, level := range map[account.Scope]record.HaltLevel{{}: record.LevelPause, {Strategy: "one"}: record.LevelFlatten,
 		{Strategy: "two"}: record.LevelCancel, spot: record.LevelPause} {
-		if have := s.book.HaltOf(scope); have.Level != level {
+		if have := s.tracker.HaltOf(scope); have.Level != level {
 			t.Errorf("%s: want %s in force, have %s", scope, level, have.Level)
 		}
 	}

@@ -58,12 +58,12 @@ func TestStartJournalsLaneActions(t *testing.T) {
 		"an order of a strategy with a target": {[]record.Record{long}, []record.Record{sending("l-1"), sending("l-2")},
 			"5000 latch, 5000 sending, 5000 sending"},
 	} {
-		book := reconcile.NewBook(placement.Settle{})
+		tracker := reconcile.NewTracker(placement.Settle{})
 		for i := range c.before {
-			book.Apply(&c.before[i])
+			tracker.Apply(&c.before[i])
 		}
 		journal := &appended{}
-		records, err := Replay(t.Context(), c.found, 9_000, journal, book)
+		records, err := Replay(t.Context(), c.found, 9_000, journal, tracker)
 		var have []string
 		for _, r := range records {
 			have = append(have, fmt.Sprint(r.AtMS, " ", r.Kind()))
@@ -72,11 +72,11 @@ func TestStartJournalsLaneActions(t *testing.T) {
 			t.Errorf("%s: want %q journalled, have %q of %d, %v", name, c.want, have, len(journal.records), err)
 		}
 	}
-	book := reconcile.NewBook(placement.Settle{})
-	if _, err := Replay(t.Context(), []record.Record{audit}, 9_000, &appended{fails: errBusy}, book); !errors.Is(err, errBusy) {
+	tracker := reconcile.NewTracker(placement.Settle{})
+	if _, err := Replay(t.Context(), []record.Record{audit}, 9_000, &appended{fails: errBusy}, tracker); !errors.Is(err, errBusy) {
 		t.Errorf("a journal that fails: want %v, have %v", errBusy, err)
 	}
-	if _, err := Replay(t.Context(), nil, 9_000, &appended{fails: errBusy}, reconcile.NewBook(placement.Settle{})); err != nil {
+	if _, err := Replay(t.Context(), nil, 9_000, &appended{fails: errBusy}, reconcile.NewTracker(placement.Settle{})); err != nil {
 		t.Errorf("nothing: want the journal left alone, have %v", err)
 	}
 }

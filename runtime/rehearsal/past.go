@@ -96,7 +96,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, journal.Failure(err)
 	}
 	defer store.Close()
-	book := reconcile.NewBook(engineconfig.Settle(config))
+	tracker := reconcile.NewTracker(engineconfig.Settle(config))
 	began := int64(0)
 	from, to := atMS-pastBefore*int64(c.Interval), atMS+pastAfter*int64(c.Interval)
 	if err := store.Replay(ctx, func(r *record.Record) error {
@@ -104,7 +104,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 			began = r.AtMS
 		}
 		if r.AtMS <= atMS {
-			book.Apply(r)
+			tracker.Apply(r)
 		}
 		mine := r.Strategy == c.Name || r.Symbol == symbol.Key() || r.Strategy == "" && r.Symbol == exchange.SymbolKey{} && r.ClientOrderID == ""
 		if mine && r.AtMS >= from && r.AtMS <= to && r.Kind() != record.KindPosting && len(p.happened) < pastRecords {
@@ -118,11 +118,11 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, failure.New(failure.Negative, "name a later time", "the journal knows nothing of %s: it begins at %s", second(atMS),
 			second(began))
 	}
-	state, symbolState := book.Strategy(c.Name), book.Track(symbol.Key())
+	state, symbolState := tracker.Strategy(c.Name), tracker.Track(symbol.Key())
 	p.memory = state.Memory()
 	p.preview.InForce, p.preview.Plan, p.preview.Latch, p.preview.Position = *state.Plan().Clone(), *state.Plan().Clone(), state.Latch(), symbolState.Known()
-	p.preview.Equity = book.Watch("").Day().Equity
-	p.preview.Blocks = blocksThen(book, c.Name, symbolState, state, atMS)
+	p.preview.Equity = tracker.Watch("").Day().Equity
+	p.preview.Blocks = blocksThen(tracker, c.Name, symbolState, state, atMS)
 	return p, nil
 }
 
@@ -175,23 +175,23 @@ func pastFillText(filled exchange.Quantity, price exchange.Amount, symbol *excha
 }
 
 // blocksThen returns the strategy's blocks at the moment, by the journal.
-func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState, state *account.Strategy, atMS int64) (all []engine.Block) {
+func blocksThen(tracker *reconcile.Tracker, name string, symbol *reconcile.SymbolState, state *account.Strategy, atMS int64) (all []engine.Block) {
 	add := func(remedy, format string, values ...any) {
 		all = append(all, engine.Block{What: fmt.Sprintf(format, values...), Remedy: remedy})
 	}
-	for _, h := range book.Halts() {
+	for _, h := range tracker.Halts() {
 		if h.Scope.Covers(name, symbol.Key()) {
 			add("botd rearm", "halted %s at level %s: %s", h.Scope, h.Level, h.Reason)
 		}
 	}
-	if book.Breaking(atMS) {
-		add("ended by itself "+second(book.Breaker().UntilMS), "the breaker was tripped: %s", book.Breaker().Reason)
+	if tracker.Breaking(atMS) {
+		add("ended by itself "+second(tracker.Breaker().UntilMS), "the breaker was tripped: %s", tracker.Breaker().Reason)
 	}
 	if symbol.Quarantine() != "" {
 		add("botd resolve "+symbol.Key().Name, "quarantined: %s", symbol.Quarantine())
 	}
 	for _, scope := range []string{"", name} {
-		for b := range book.Watch(scope).Breaches() {
+		for b := range tracker.Watch(scope).Breaches() {
 			if !b.Expired(atMS) {
 				add("docs/risk.md", "the limit %s was crossed: %s", b.Rule, b.Reason)
 			}
@@ -200,7 +200,7 @@ func blocksThen(book *reconcile.Book, name string, symbol *reconcile.SymbolState
 	if state.Latch() != 0 {
 		add("released when the strategy's target is flat or the other side", "latched: a position of this side was ended by something other than its plan")
 	}
-	for p := range book.Live() {
+	for p := range tracker.Live() {
 		if p.Symbol() == symbol.Key() && p.State().OutcomeUnknown() {
 			add("its outcome was fetched, never guessed", "placement %s was %s", p.ClientOrderID(), p.State())
 		}

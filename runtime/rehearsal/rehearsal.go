@@ -38,16 +38,16 @@ func Run(ctx context.Context, config *configs.Config) ([]view.TickPreview, error
 		return nil, err
 	}
 	defer v.Stop()
-	book, err := journalled(ctx, config, directory)
+	tracker, err := journalled(ctx, config, directory)
 	if err != nil {
 		return nil, err
 	}
-	account, err := engineconfig.Account(config, book, v.Symbol)
+	account, err := engineconfig.Account(config, tracker, v.Symbol)
 	if err != nil {
 		return nil, err
 	}
 	account.Rehearse = true
-	machine, err := engine.New(account, book)
+	machine, err := engine.New(account, tracker)
 	if err != nil {
 		return nil, failure.Wrap(failure.Config, err)
 	}
@@ -67,7 +67,7 @@ func readOnce(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]v
 			known := true
 			all = nil
 			for _, o := range machine.PreviewTicks() {
-				known = known && o.Seen > 0 && o.Last > 0 && machine.Book().Symbol(o.Symbol.Key()).Read()
+				known = known && o.Seen > 0 && o.Last > 0 && machine.Tracker().Symbol(o.Symbol.Key()).Read()
 				all = append(all, view.TickPreviewOf(&o))
 			}
 			if known {
@@ -82,11 +82,11 @@ func readOnce(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]v
 }
 
 // journalled replays the journal without taking its lock from a daemon.
-func journalled(ctx context.Context, config *configs.Config, directory string) (*reconcile.Book, error) {
-	book := reconcile.NewBook(engineconfig.Settle(config))
+func journalled(ctx context.Context, config *configs.Config, directory string) (*reconcile.Tracker, error) {
+	tracker := reconcile.NewTracker(engineconfig.Settle(config))
 	path := filepath.Join(directory, journal.FileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return book, nil
+		return tracker, nil
 	}
 	store, err := journal.Read(ctx, path)
 	if err != nil {
@@ -94,16 +94,16 @@ func journalled(ctx context.Context, config *configs.Config, directory string) (
 	}
 	defer store.Close()
 	checkpoint, err := store.Checkpoint(ctx) // of a journal with segments, which may be elsewhere
-	take := func(r *record.Record) error { book.Apply(r); return nil }
+	take := func(r *record.Record) error { tracker.Apply(r); return nil }
 	if err == nil && checkpoint == nil {
 		err = store.Replay(ctx, take)
 	} else if err == nil {
-		if book, err = reconcile.Restore(engineconfig.Settle(config), &checkpoint.Checkpoint); err == nil {
+		if tracker, err = reconcile.Restore(engineconfig.Settle(config), &checkpoint.Checkpoint); err == nil {
 			err = store.ReplayAfter(ctx, checkpoint, take)
 		}
 	}
 	if err != nil {
 		return nil, failure.New(failure.Data, "botd journal verify reports more", "replay the journal: %w", err)
 	}
-	return book, nil
+	return tracker, nil
 }

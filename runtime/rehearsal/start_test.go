@@ -223,16 +223,16 @@ func TestARehearsalBeginsWithTheNewestCheckpoint(t *testing.T) {
 	records := []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1, Account: binding.Text()}},
 		{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Reason: "of the account"}}}
 	h := newHouse(t, records...)
-	book := reconcile.NewBook(engineconfig.Settle(h.config))
+	tracker := reconcile.NewTracker(engineconfig.Settle(h.config))
 	for i := range records {
-		book.Apply(&records[i])
+		tracker.Apply(&records[i])
 	}
 	path := filepath.Join(h.config.DataDir, "demo", journal.FileName)
 	store, err := journal.Open(t.Context(), path, binding, journal.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = store.Append(t.Context(), []record.Record{{AtMS: 3, Body: book.Checkpoint(binding.Text())},
+	err = store.Append(t.Context(), []record.Record{{AtMS: 3, Body: tracker.Checkpoint(binding.Text())},
 		{AtMS: 4, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Reason: "of the strategy"}}})
 	if err != nil {
 		t.Fatal(err)

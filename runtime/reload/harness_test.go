@@ -162,15 +162,15 @@ func startWithout(t *testing.T, omitted *exchange.SymbolKey, directory string, b
 		x.SetMarket(symbol.Key(), sim.Random(1))
 	}
 	d.venue = &venue{exchange: x}
-	book := reconcile.NewBook(engineconfig.Settle(config))
+	tracker := reconcile.NewTracker(engineconfig.Settle(config))
 	for i := range before {
-		book.Apply(&before[i])
+		tracker.Apply(&before[i])
 	}
-	account, err := engineconfig.Account(config, book, listed)
+	account, err := engineconfig.Account(config, tracker, listed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := engine.New(account, book)
+	machine, err := engine.New(account, tracker)
 	if err != nil {
 		t.Fatal(err)
 	}

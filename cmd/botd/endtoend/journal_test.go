@@ -25,10 +25,10 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	binding := journal.Binding{Mode: "demo", Instance: "main"}
 	store, err := journal.Open(context.Background(), path, binding, journal.Options{})
 	script.Check(err)
-	book := reconcile.NewBook(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Settle{})
 	add := func(records ...record.Record) {
 		for i := range records {
-			book.Apply(&records[i])
+			tracker.Apply(&records[i])
 		}
 		script.Check(store.Append(context.Background(), records))
 	}
@@ -45,7 +45,7 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 				{Symbol: key, Base: "BTC", Quote: "USDT", Unit: exchange.MustAmount("0.001"), Grid: exchange.MustAmount("0.0001"), FundingHours: 8},
 			}
 		}
-		add(record.Record{AtMS: atMS, Body: record.Posting{Posting: ledger.Posting{Reading: r, Lines: book.Ledger().Lines(&r)}}})
+		add(record.Record{AtMS: atMS, Body: record.Posting{Posting: ledger.Posting{Reading: r, Lines: tracker.Ledger().Lines(&r)}}})
 	}
 	const start = 1_800_000_000_000
 	order := exchange.NewOrder{

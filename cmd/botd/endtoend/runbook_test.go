@@ -349,14 +349,14 @@ func (b *runbook) sealed() *journal.Sealed {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	book, atMS := reconcile.NewBook(placement.Settle{}), int64(0)
+	tracker, atMS := reconcile.NewTracker(placement.Settle{}), int64(0)
 	err = j.Replay(b.t.Context(), func(r *record.Record) error {
-		book.Apply(r)
+		tracker.Apply(r)
 		atMS = r.AtMS
 		return nil
 	})
 	if err == nil {
-		err = j.Append(b.t.Context(), []record.Record{{AtMS: atMS, Body: book.Checkpoint(other.Have.Text())}})
+		err = j.Append(b.t.Context(), []record.Record{{AtMS: atMS, Body: tracker.Checkpoint(other.Have.Text())}})
 	}
 	if err != nil {
 		b.t.Fatal(err)

@@ -96,15 +96,15 @@ func lengthen(t *testing.T, path string, binding journal.Binding, count int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := reconcile.NewBook(placement.Settle{})
-	if err := j.Replay(t.Context(), func(r *record.Record) error { book.Apply(r); return nil }); err != nil {
+	tracker := reconcile.NewTracker(placement.Settle{})
+	if err := j.Replay(t.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	nowMS, n := time.Now().Add(-time.Hour).UnixMilli(), int64(0)
 	add := func(records ...record.Record) {
 		for i := range records {
 			records[i].AtMS = nowMS
-			book.Apply(&records[i])
+			tracker.Apply(&records[i])
 		}
 		if err := j.Append(t.Context(), records); err != nil {
 			t.Fatal(err)
@@ -114,12 +114,12 @@ func lengthen(t *testing.T, path string, binding journal.Binding, count int) {
 	for written := 0; written < count; written += batch {
 		var records []record.Record
 		for len(records) < batch {
-			records = append(records, lifeOfOrder(book.Start(), n)...)
+			records = append(records, lifeOfOrder(tracker.Start(), n)...)
 			n++
 		}
 		add(records...)
 		if written%journal.CheckpointEvery == 0 {
-			add(record.Record{Body: book.Checkpoint(binding.Text())})
+			add(record.Record{Body: tracker.Checkpoint(binding.Text())})
 		}
 	}
 	if err := j.Close(); err != nil {

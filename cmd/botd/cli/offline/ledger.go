@@ -57,7 +57,7 @@ unexplained, and stays visible until botd ledger transfer declares it.`,
 			}
 			defer store.Close()
 			postings := []postingLine{}
-			book, err := store.Book(command.Context(), func(s *journal.Stored) {
+			tracker, err := store.Tracker(command.Context(), func(s *journal.Stored) {
 				if lines := postingsOf(s.Body); flags.postings && s.AtMS >= since {
 					postings = flags.lines(postings, s, lines)
 				}
@@ -65,13 +65,13 @@ unexplained, and stays visible until botd ledger transfer declares it.`,
 			if err != nil {
 				return journal.Failure(err)
 			}
-			if err := flags.known(book.Ledger()); err != nil {
+			if err := flags.known(tracker.Ledger()); err != nil {
 				return err
 			}
 			if flags.postings {
 				return writePostings(command, postings)
 			}
-			page := flags.report(book.Ledger())
+			page := flags.report(tracker.Ledger())
 			return shell.Print(command, page, func(w io.Writer) { ledgerTable(w, page) })
 		},
 	}

@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// parts are the types that the book is made of. Each owns its fields: methods of the book call its methods.
+// parts are the types that the tracker is made of. Each owns its fields: methods of the tracker call its methods.
 var parts = []string{"tracked", "spotWallet", "sentRequests", "refusals", "spotEnded", "peer", "pass"}
 
 // state are the structs of reconcile with no exported field: other packages read them through methods, and change them by records and snapshots.
-var state = append([]string{"Book", "observedAccount", "derivedSums", "buffers", "configuration",
+var state = append([]string{"Tracker", "observedAccount", "derivedSums", "buffers", "configuration",
 	"SymbolState", "quotation", "observation", "declarations"}, parts...)
 
-// TestStateHasNoExportedField checks that the book and its parts export no field.
+// TestStateHasNoExportedField checks that the tracker and its parts export no field.
 func TestStateHasNoExportedField(t *testing.T) {
 	t.Parallel()
 	found := 0
@@ -43,10 +43,10 @@ func TestStateHasNoExportedField(t *testing.T) {
 	}
 }
 
-// TestBookIsMadeOfParts checks that no method of reconcile.Book uses an unexported field of a part. Fields
-// that belong together are in a type of their own, which the book embeds; a question about one symbol is a
+// TestTrackerIsMadeOfParts checks that no method of reconcile.Tracker uses an unexported field of a part. Fields
+// that belong together are in a type of their own, which the tracker embeds; a question about one symbol is a
 // method of SymbolState, inputs or observedAccount.
-func TestBookIsMadeOfParts(t *testing.T) {
+func TestTrackerIsMadeOfParts(t *testing.T) {
 	t.Parallel()
 	files := sources(t, "reconcile", false)
 	owner := map[string]string{} // of a field
@@ -71,18 +71,19 @@ func TestBookIsMadeOfParts(t *testing.T) {
 	for _, file := range files {
 		for _, declared := range file.tree.Decls {
 			method, ok := declared.(*ast.FuncDecl)
-			if !ok || method.Recv == nil || receiverOf(method) != "Book" {
+			if !ok || method.Recv == nil || receiverOf(method) != "Tracker" {
 				continue
 			}
 			methods++
 			for _, used := range fieldsUsed(method, owner) {
-				t.Errorf("%s:%d Book.%s uses %s, a field of %s: want a method of that type", file.path, file.line(used.Pos()), method.Name.Name, used.Sel.Name,
+				t.Errorf("%s:%d Tracker.%s uses %s, a field of %s: want a method of that type", file.path, file.line(used.Pos()), method.Name.Name,
+					used.Sel.Name,
 					owner[used.Sel.Name])
 			}
 		}
 	}
 	if methods == 0 {
-		t.Error("reconcile.Book has no methods: this test looks for the wrong type")
+		t.Error("reconcile.Tracker has no methods: this test looks for the wrong type")
 	}
 }
 

@@ -1,7 +1,7 @@
 // Package reconcile derives an account's state from requests and fetched answers, and the intents
 // that lead from it to the plan.
 //
-// It holds the account's Book: the journalled state (package account) and the observations of the
+// It holds the account's Tracker: the journalled state (package account) and the observations of the
 // exchange. The journalled part changes only by applying records; snapshots are evidence, from
 // which Observe derives records. The package neither reads the time nor does I/O.
 package reconcile
@@ -16,9 +16,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// Book is the known state of one account. Each of its parts has its own fields: the journalled
+// Tracker is the known state of one account. Each of its parts has its own fields: the journalled
 // state, what was observed, what was sent. It is not safe for concurrent use.
-type Book struct {
+type Tracker struct {
 	tracked
 	observedAccount
 	sentRequests
@@ -32,13 +32,13 @@ type Book struct {
 	configuration
 }
 
-// configuration holds the book's settings and what is computed from them.
+// configuration holds the tracker's settings and what is computed from them.
 type configuration struct {
 	spotFee       exchange.Rate
 	foreignPolicy string
 }
 
-// derivedSums holds sums computed from the other parts of the book.
+// derivedSums holds sums computed from the other parts of the tracker.
 type derivedSums struct {
 	marked passSum[exchange.Amount]
 }
@@ -50,17 +50,17 @@ type buffers struct {
 	slots   []slot               // of convergeKeyed
 }
 
-// Settings configure a book.
+// Settings configure a tracker.
 type Settings struct {
 	Instance string        // prefix of botd's client order ids
 	Foreign  string        // policy for foreign orders and positions: halt, adopt or ignore
 	SpotFee  exchange.Rate // share of the purchased spot asset, until an execution shows the actual rate
 }
 
-// Configure changes the book's settings.
-func (b *Book) Configure(s Settings) {
-	b.identify(s.Instance)
-	b.foreignPolicy, b.spotFee = s.Foreign, s.SpotFee
+// Configure changes the tracker's settings.
+func (t *Tracker) Configure(s Settings) {
+	t.identify(s.Instance)
+	t.foreignPolicy, t.spotFee = s.Foreign, s.SpotFee
 }
 
 // openList is the last read of an open list.
@@ -94,19 +94,19 @@ type observedAccount struct {
 	fetchedOnly    []*account.Placement // resting openings read by id that no open list has shown
 }
 
-// NewBook returns the book of an account with an empty journal.
-func NewBook(settle placement.Settle) *Book {
-	return newBook(account.New(account.Options{Settle: settle}))
+// NewTracker returns the tracker of an account with an empty journal.
+func NewTracker(settle placement.Settle) *Tracker {
+	return newTracker(account.New(account.Options{Settle: settle}))
 }
 
-// NewBookWithoutLedger returns the book of an account with an empty journal and without a ledger. It books
+// NewTrackerWithoutLedger returns the tracker of an account with an empty journal and without a ledger. It books
 // no fills, for runs that never read the ledger.
-func NewBookWithoutLedger(settle placement.Settle) *Book {
-	return newBook(account.New(account.Options{Settle: settle, WithoutLedger: true}))
+func NewTrackerWithoutLedger(settle placement.Settle) *Tracker {
+	return newTracker(account.New(account.Options{Settle: settle, WithoutLedger: true}))
 }
 
-func newBook(state *account.State) *Book {
-	b := &Book{
+func newTracker(state *account.State) *Tracker {
+	b := &Tracker{
 		tracked:         tracked{journalled: state, bySymbol: map[exchange.SymbolKey]*SymbolState{}},
 		observedAccount: observedAccount{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
 		sentRequests:    newSentRequests(),
@@ -116,18 +116,18 @@ func newBook(state *account.State) *Book {
 }
 
 // Checkpoint returns the current journalled state, for the journal.
-func (b *Book) Checkpoint(accountName string) record.Checkpoint {
-	return record.Checkpoint{Layout: account.Layout, Epoch: b.Epoch(), Account: accountName, State: b.Snapshot()}
+func (t *Tracker) Checkpoint(accountName string) record.Checkpoint {
+	return record.Checkpoint{Layout: account.Layout, Epoch: t.Epoch(), Account: accountName, State: t.Snapshot()}
 }
 
-// Restore returns the book that the records before a checkpoint produce. As after a replay, nothing is
+// Restore returns the tracker that the records before a checkpoint produce. As after a replay, nothing is
 // observed yet.
-func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
+func Restore(settle placement.Settle, c *record.Checkpoint) (*Tracker, error) {
 	state, err := account.Restore(account.Options{Settle: settle}, c.State)
 	if err != nil {
 		return nil, err
 	}
-	b := newBook(state)
+	b := newTracker(state)
 	b.listLive()
 	for journalled := range state.Symbols() {
 		symbol := b.Track(journalled.Key())
@@ -142,120 +142,120 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Book, error) {
 
 // Apply changes the journalled state by one record. A record about an order, or about the part of a
 // position that is left to others, leaves its symbol unsettled until the next read.
-func (b *Book) Apply(r *record.Record) {
-	b.apply(r)
-	b.pass.note(b, r)
+func (t *Tracker) Apply(r *record.Record) {
+	t.apply(r)
+	t.pass.note(t, r)
 }
 
-func (b *Book) apply(r *record.Record) {
+func (t *Tracker) apply(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended:
-		b.advance(r)
+		t.advance(r)
 		return
 	case record.Ignored:
-		symbol := b.Track(r.Symbol)
+		symbol := t.Track(r.Symbol)
 		symbol.settled, symbol.onlyOpeningsPending = false, false
 		symbol.position += symbol.Ignored() - body.Quantity
 	}
-	b.journalled.Apply(r)
+	t.journalled.Apply(r)
 	switch body := r.Body.(type) {
 	case record.Boot:
-		b.noteBoot(r.AtMS)
+		t.noteBoot(r.AtMS)
 	case record.Sending:
-		b.begin(b.Placement(r.ClientOrderID))
-		b.notePriorBalance(b.Placement(r.ClientOrderID))
-		symbol := b.Track(body.Order.Key())
+		t.begin(t.Placement(r.ClientOrderID))
+		t.notePriorBalance(t.Placement(r.ClientOrderID))
+		symbol := t.Track(body.Order.Key())
 		symbol.settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && body.Purpose == placement.Order
 	case record.Found:
-		b.begin(b.Placement(r.ClientOrderID))
+		t.begin(t.Placement(r.ClientOrderID))
 		id, _, _ := strings.Cut(r.ClientOrderID, "#")
-		b.forgetRefused(func(of *RefusedOrder) bool { return of.clientOrderID == id })
+		t.forgetRefused(func(of *RefusedOrder) bool { return of.clientOrderID == id })
 	case record.Adopted:
-		symbol := b.Track(r.Symbol)
+		symbol := t.Track(r.Symbol)
 		symbol.short, symbol.spot.confirmed = 0, 0
 		symbol.spot.unlisted.noteBooked(body.Quantity)
 		symbol.spot.peer.drop()
 		symbol.spot.inherited.quantity, symbol.spot.inherited.decided = 0, symbol.Quarantine() == ""
 		symbol.spot.ended = formerPurchase{}
-		b.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
-		b.noteReported(r.ClientOrderID)
+		t.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
+		t.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
-		b.noteReported(r.ClientOrderID)
+		t.noteReported(r.ClientOrderID)
 	case record.Quarantined:
-		b.Track(r.Symbol)
-		b.noteReported(r.ClientOrderID)
+		t.Track(r.Symbol)
+		t.noteReported(r.ClientOrderID)
 	case record.Assigned, record.Fees, record.Baseline:
-		b.Track(r.Symbol)
+		t.Track(r.Symbol)
 	}
 }
 
 // advance applies a record about a placement, and what it implies for the observations if the placement is
 // live.
-func (b *Book) advance(r *record.Record) {
-	p := b.Placement(r.ClientOrderID)
+func (t *Tracker) advance(r *record.Record) {
+	p := t.Placement(r.ClientOrderID)
 	if p == nil {
-		b.journalled.Apply(r)
+		t.journalled.Apply(r)
 		return
 	}
-	filled, known := p.Filled(), b.Symbol(p.Symbol()).Known()
+	filled, known := p.Filled(), t.Symbol(p.Symbol()).Known()
 	if _, refused := r.Body.(record.Refused); refused {
-		b.refusals.note(p, b.beforeSent(p), r.AtMS)
-		b.noteRefusedStop(p, r.AtMS)
+		t.refusals.note(p, t.beforeSent(p), r.AtMS)
+		t.noteRefusedStop(p, r.AtMS)
 		if p.Purpose().Opens() {
-			b.Symbol(p.Symbol()).refusedMS = r.AtMS
+			t.Symbol(p.Symbol()).refusedMS = r.AtMS
 		}
 	}
-	b.journalled.Apply(r)
-	b.follow(p)
-	symbol := b.Symbol(p.Symbol())
+	t.journalled.Apply(r)
+	t.follow(p)
+	symbol := t.Symbol(p.Symbol())
 	_, acknowledged := r.Body.(record.Acknowledged)
 	symbol.settled, symbol.onlyOpeningsPending = false, symbol.onlyOpeningsPending && acknowledged && p.Purpose() == placement.Order
 	if acknowledged && p.Order().Market == exchange.Spot {
-		b.notePlaced(p.SentMS())
+		t.notePlaced(p.SentMS())
 	}
 	if acknowledged {
-		b.noteOwn(p)
-		b.noteAnswered(r.ClientOrderID, r.AtMS)
+		t.noteOwn(p)
+		t.noteAnswered(r.ClientOrderID, r.AtMS)
 	}
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
 		if p.Order().Side == exchange.Buy {
 			symbol.spot.unlisted.noteBooked(p.Filled() - filled)
-			symbol.spot.noteBoughtBefore(p, b.bootMS)
+			symbol.spot.noteBoughtBefore(p, t.bootMS)
 		} else {
 			symbol.spot.unlisted.noteSold(p.Filled() - filled - known)
-			symbol.spot.beforeSale = b.delivery(p).before
+			symbol.spot.beforeSale = t.delivery(p).before
 		}
 		symbol.spot.peer.noteOwnSale(p, p.Filled()-filled, known)
 		symbol.sinceFill = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
-		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && b.buysUnknown(symbol) {
+		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && t.buysUnknown(symbol) {
 			symbol.unclaimedSold += max(0, p.Filled()-filled-known)
 		}
 	}
-	symbol.spot.denied.note(p, b.delivery(p))
+	symbol.spot.denied.note(p, t.delivery(p))
 	if p.State().Final() {
-		b.noteEnded(p)
+		t.noteEnded(p)
 		if p.State() == placement.Canceled {
-			b.noteFreed(p, r.AtMS)
-			b.noteTaken(p, r.AtMS)
+			t.noteFreed(p, r.AtMS)
+			t.noteTaken(p, r.AtMS)
 		}
 		if p.Order().Side == exchange.Buy {
 			symbol.unclaimedSold = 0
 			if p.Filled() > 0 {
-				symbol.spot.ended = symbol.spot.ended.follow(p, b.delivery(p).before, symbol.FilledMS())
+				symbol.spot.ended = symbol.spot.ended.follow(p, t.delivery(p).before, symbol.FilledMS())
 			}
 		}
-		b.sentRequests.forget(r.ClientOrderID)
+		t.sentRequests.forget(r.ClientOrderID)
 	}
 }
 
 // noteBoot begins a new epoch: earlier reads no longer count as evidence.
-func (b *Book) noteBoot(atMS int64) {
-	b.restartSequence()
-	b.observedAccount.boot(atMS)
-	b.bornEmpty = b.New()
-	for symbol := range b.Symbols() {
-		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(b.Settle(), atMS)
+func (t *Tracker) noteBoot(atMS int64) {
+	t.restartSequence()
+	t.observedAccount.boot(atMS)
+	t.bornEmpty = t.New()
+	for symbol := range t.Symbols() {
+		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(t.Settle(), atMS)
 		symbol.futuresEvidence, symbol.spot, symbol.walletOnlyRead, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
 		symbol.clearContradiction()
 		if symbol.Known() != 0 {
@@ -265,19 +265,19 @@ func (b *Book) noteBoot(atMS int64) {
 }
 
 // Version changes whenever anything that can affect a round changes.
-func (b *Book) Version() uint64 { return b.journalled.Version() + b.changes }
+func (t *Tracker) Version() uint64 { return t.journalled.Version() + t.changes }
 
 // NextClientOrderID returns a new unique id: its epoch is above every journalled one, its random
 // part belongs to this start, and its sequence counts up.
-func (b *Book) NextClientOrderID(instance string) string {
-	return placement.ClientOrderID(instance, b.Start(), b.nextInSequence())
+func (t *Tracker) NextClientOrderID(instance string) string {
+	return placement.ClientOrderID(instance, t.Start(), t.nextInSequence())
 }
 
 // Canceled yields the live placements for which a cancel was sent, in no particular order.
-func (b *Book) Canceled() iter.Seq[*account.Placement] {
+func (t *Tracker) Canceled() iter.Seq[*account.Placement] {
 	return func(yield func(*account.Placement) bool) {
-		for id := range b.canceledIDs() {
-			if p := b.Placement(id); p != nil && !yield(p) {
+		for id := range t.canceledIDs() {
+			if p := t.Placement(id); p != nil && !yield(p) {
 				return
 			}
 		}
@@ -286,11 +286,11 @@ func (b *Book) Canceled() iter.Seq[*account.Placement] {
 
 // Marked returns the futures account's equity at the last prices: it includes the effect of price
 // changes on positions since the account was fetched.
-func (b *Book) Marked() exchange.Amount { return b.marked.once(&b.pass, b.sumMarked) }
+func (t *Tracker) Marked() exchange.Amount { return t.marked.once(&t.pass, t.sumMarked) }
 
-func (b *Book) sumMarked() exchange.Amount {
-	equity := b.marginAccount.Equity()
-	for symbol := range b.Symbols() {
+func (t *Tracker) sumMarked() exchange.Amount {
+	equity := t.marginAccount.Equity()
+	for symbol := range t.Symbols() {
 		equity = equity.Add(symbol.ProfitChange())
 	}
 	return equity

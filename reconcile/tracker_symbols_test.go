@@ -9,7 +9,7 @@ import (
 
 func TestAskingAboutASymbolTracksNothing(t *testing.T) {
 	t.Parallel()
-	b := NewBook(testSettle)
+	b := NewTracker(testSettle)
 	if b.Symbol(bitcoin) != nil || len(slices.Collect(b.Symbols())) != 0 || b.Knows(exchange.Futures) {
 		t.Errorf("want no symbol, have %d", len(slices.Collect(b.Symbols())))
 	}

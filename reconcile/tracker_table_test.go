@@ -20,14 +20,14 @@ func ids(placements iter.Seq[*account.Placement]) (all []string) {
 	return all
 }
 
-// A restored book knows which placements are live and which are in flight. It has read no position yet, not even the part that
+// A restored tracker knows which placements are live and which are in flight. It has read no position yet, not even the part that
 // is left to others.
-func TestRestoredBook(t *testing.T) {
+func TestRestoredTracker(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
-	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+	d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 	first, second := d.resting(12, 5), d.places(placement.Exit, closes)
-	saved := d.book.Checkpoint("an account")
+	saved := d.tracker.Checkpoint("an account")
 	restored, err := Restore(testSettle, &saved)
 	if err != nil {
 		t.Fatal(err)
@@ -57,25 +57,25 @@ func TestInFlight(t *testing.T) {
 	market := d.rests(placement.Exit, 14, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 5, ReduceOnly: true})
 	want := func(when string, all ...string) {
 		t.Helper()
-		for what, have := range map[string][]string{"all": ids(d.book.InFlight()), "the symbol's": ids(d.book.InFlightOn(bitcoin))} {
+		for what, have := range map[string][]string{"all": ids(d.tracker.InFlight()), "the symbol's": ids(d.tracker.InFlightOn(bitcoin))} {
 			if !slices.Equal(have, all) {
 				t.Errorf("%s: want %v of %s in flight, have %v", when, all, what, have)
 			}
 		}
-		if have := ids(d.book.Symbol(bitcoin).Live()); !slices.Equal(have, []string{first, second, market}) {
+		if have := ids(d.tracker.Symbol(bitcoin).Live()); !slices.Equal(have, []string{first, second, market}) {
 			t.Errorf("%s: want all three live, have %v", when, have)
 		}
 	}
 	want("acknowledged", first, second, market)
 	for _, id := range []string{first, second, market} {
-		d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: d.book.Placement(id).OrderID()}})
+		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: d.tracker.Placement(id).OrderID()}})
 	}
 	want("shown by a list", market)
 	d.unknown(first)
 	want("one cannot be read any more", first, market)
 	d.unknown(second)
 	want("nor can another", first, second, market)
-	if d.book.AnyInFlightOn(ethers.Key(), func(*account.Placement) bool { return true }) {
+	if d.tracker.AnyInFlightOn(ethers.Key(), func(*account.Placement) bool { return true }) {
 		t.Error("want none of a symbol that is not known")
 	}
 }
@@ -84,17 +84,17 @@ func TestInFlight(t *testing.T) {
 func TestBootForgetsReads(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	symbol.declare("a test", d.now)
 	symbol.refusedMS = d.now
 	d.resting(12, 5)
-	d.book.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
-	settle := d.book.Settle()
+	d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	settle := d.tracker.Settle()
 	if symbol.contradicted != "" || symbol.contradictedSinceMS != 0 || symbol.read || symbol.settled || symbol.RefusedUntilMS(&settle) != 0 {
 		t.Errorf("want nothing of what was read, have %q since %d, refused until %d", symbol.contradicted, symbol.contradictedSinceMS,
 			symbol.RefusedUntilMS(&settle))
 	}
-	if id := d.book.NextClientOrderID("t"); !strings.HasSuffix(id, "-1") {
+	if id := d.tracker.NextClientOrderID("t"); !strings.HasSuffix(id, "-1") {
 		t.Errorf("want ids counted from one, have %s", id)
 	}
 	if symbol.refusedMS = 1; symbol.RefusedUntilMS(&settle) != 7_001 {
@@ -102,10 +102,10 @@ func TestBootForgetsReads(t *testing.T) {
 	}
 }
 
-// The book knows the symbols of every record, and lists them sorted.
+// The tracker knows the symbols of every record, and lists them sorted.
 func TestKnownSymbols(t *testing.T) {
 	t.Parallel()
-	b := NewBook(testSettle)
+	b := NewTracker(testSettle)
 	key := func(market exchange.Market, name string) exchange.SymbolKey {
 		return exchange.SymbolKey{Market: market, Name: name}
 	}
@@ -133,7 +133,7 @@ func TestKnownSymbols(t *testing.T) {
 // The id counts as botd's own, so no later order under it belongs to another botd.
 func TestARecordAboutAnOrderThatIsNotLiveNamesItsId(t *testing.T) {
 	t.Parallel()
-	b := NewBook(testSettle)
+	b := NewTracker(testSettle)
 	b.Apply(&record.Record{Symbol: coin, ClientOrderID: "bt-7-5", Body: record.Ended{State: placement.Canceled}})
 	for id, want := range map[string]bool{"bt-7-5": true, "bt-7-6": false} {
 		if serial, _ := placement.ParseSerial(id); b.Sent(coin, serial) != want {
@@ -147,7 +147,7 @@ func TestARecordAboutAnOrderThatIsNotLiveNamesItsId(t *testing.T) {
 func TestSymbolFigures(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if symbol.mark = 1; symbol.Price() != 1 {
 		t.Errorf("want the mark, however small, have %v", symbol.Price())
 	}
@@ -161,7 +161,7 @@ func TestSymbolFigures(t *testing.T) {
 		t.Errorf("want five more since 77, have %d since %d", residual, since)
 	}
 	w := explains(t, 0, 0)
-	spot := w.book.Symbol(coin)
+	spot := w.tracker.Symbol(coin)
 	if !spot.MeanEntryPrice().IsZero() {
 		t.Errorf("want no mean of nothing, have %s", spot.MeanEntryPrice())
 	}

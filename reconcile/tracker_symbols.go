@@ -10,11 +10,11 @@ import (
 	"botd/reconcile/placement"
 )
 
-// journalled is the account's journalled state. The book promotes its methods, but hides its Apply
+// journalled is the account's journalled state. The tracker promotes its methods, but hides its Apply
 // behind its own.
 type journalled = account.State
 
-// tracked is the journalled state with the symbols that the book tracks and the live placements that
+// tracked is the journalled state with the symbols that the tracker tracks and the live placements that
 // do not rest.
 type tracked struct {
 	*journalled
@@ -121,7 +121,7 @@ func (t *tracked) Track(key exchange.SymbolKey) *SymbolState {
 	return made
 }
 
-// Symbol returns the state of a symbol, or nil if the book does not track it. It caches the last
+// Symbol returns the state of a symbol, or nil if the tracker does not track it. It caches the last
 // one, which a round looks up repeatedly.
 func (t *tracked) Symbol(key exchange.SymbolKey) *SymbolState {
 	if t.recent == nil || t.recent.Key() != key {
@@ -142,7 +142,7 @@ func (t *tracked) AnySymbol(satisfies func(*SymbolState) bool) bool {
 	return slices.ContainsFunc(t.symbols, satisfies)
 }
 
-// Knows reports whether the book tracks a symbol of a market.
+// Knows reports whether the tracker tracks a symbol of a market.
 func (t *tracked) Knows(market exchange.Market) bool {
 	return slices.ContainsFunc(t.symbols, func(s *SymbolState) bool { return s.Key().Market == market })
 }
@@ -231,7 +231,7 @@ func (t *tracked) PlacementOf(u *UnreadOrder) *account.Placement {
 	return nil
 }
 
-// rulesOf returns a symbol's rules if the book has them.
+// rulesOf returns a symbol's rules if the tracker has them.
 func (t *tracked) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
 	symbol := t.Symbol(key)
 	if symbol == nil {

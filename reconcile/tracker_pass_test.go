@@ -35,7 +35,7 @@ func TestRecordsThatChangeSumsEndPass(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			b := newDesk(t).book
+			b := newDesk(t).tracker
 			symbol := b.Symbol(key)
 			symbol.position, symbol.last, symbol.mark, symbol.markedAt = 100, 51_000e8, 51_000e8, 50_000e8
 			b.BeginPass()

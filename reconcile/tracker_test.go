@@ -28,7 +28,7 @@ func TestTargetIsEnteredOnce(t *testing.T) {
 	d.acknowledge(id, 11)
 	d.none(nil)
 	d.observe(20, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}})
-	if symbol := d.book.Symbol(bitcoin); symbol.Known() != 20 || !symbol.settled {
+	if symbol := d.tracker.Symbol(bitcoin); symbol.Known() != 20 || !symbol.settled {
 		t.Fatalf("want known 20 and settled, have %d, %v", symbol.Known(), symbol.settled)
 	}
 	d.none(nil)
@@ -78,8 +78,8 @@ func TestAPositionThatAPersonClosesLatchesTheTarget(t *testing.T) {
 		d.now += 1_000
 		d.observeClosed(0, 7)
 	}
-	if d.book.Strategy("one").Latch() != 1 || d.book.Symbol(bitcoin).Known() != 0 {
-		t.Fatalf("want latched long and known 0, have %d and %d", d.book.Strategy("one").Latch(), d.book.Symbol(bitcoin).Known())
+	if d.tracker.Strategy("one").Latch() != 1 || d.tracker.Symbol(bitcoin).Known() != 0 {
+		t.Fatalf("want latched long and known 0, have %d and %d", d.tracker.Strategy("one").Latch(), d.tracker.Symbol(bitcoin).Known())
 	}
 	d.now += 60_000
 	d.observe(0, nil)
@@ -126,7 +126,7 @@ func TestAStopThatFillsLatches(t *testing.T) {
 	stop.Side = exchange.Sell
 	d.observe(0, []OrderByID{{OrderID: 41, Known: true, Order: stop}})
 	d.none(protect)
-	if d.book.Strategy("one").Latch() != 1 {
+	if d.tracker.Strategy("one").Latch() != 1 {
 		t.Fatal("want the long side latched")
 	}
 }
@@ -135,7 +135,7 @@ func TestAStopPriceAlreadyPassedExitsAtMarket(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
-	d.book.Symbol(bitcoin).last = d.price("48000")
+	d.tracker.Symbol(bitcoin).last = d.price("48000")
 	exit := d.one(placement.StopLoss, func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 	})
@@ -152,9 +152,9 @@ func TestATargetByEquityIsPricedOnce(t *testing.T) {
 	id := d.send(d.one(placement.Entry, nil)) // 10000 / 50000 = 0.2
 	d.acknowledge(id, 11)
 	d.observe(200, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 200, 200)}})
-	d.book.Symbol(bitcoin).last = d.price("25000")
+	d.tracker.Symbol(bitcoin).last = d.price("25000")
 	d.none(nil)
-	one := d.book.Strategy("one")
+	one := d.tracker.Strategy("one")
 	if want, have := exchange.Quantity(200), quantityOf(one.Priced(one.Plan().Target())); want != have {
 		t.Fatalf("want %d, have %d", want, have)
 	}
@@ -169,7 +169,7 @@ func TestATargetThatComesBackIsPricedAgain(t *testing.T) {
 	d.one(placement.Entry, nil)
 	d.want(&strategy.Plan{Target: strategy.Flat()})
 	d.want(whole)
-	d.book.Symbol(bitcoin).last = d.price("25000")
+	d.tracker.Symbol(bitcoin).last = d.price("25000")
 	if entry := d.one(placement.Entry, nil); entry.Order.Quantity != 400 {
 		t.Fatalf("want 0.4 at half the price, have %d", entry.Order.Quantity)
 	}
@@ -200,7 +200,7 @@ func TestAKeyedOrderIsReplacedByCancelConfirmPlace(t *testing.T) {
 	if cancel := d.one(placement.Cancel, nil); cancel.OrderID != 51 {
 		t.Fatalf("want order 51 canceled, have %+v", cancel)
 	}
-	d.book.NoteCancel(id, d.now)
+	d.tracker.NoteCancel(id, d.now)
 	d.none(nil) // not confirmed yet
 	d.observe(4, []OrderByID{{OrderID: 51, Known: true, Order: d.order(id, 51, exchange.StatusCanceled, 10, 4)}})
 	if again := d.one(placement.Order, nil); again.Order.Quantity != 6 || again.Order.Price != d.price("41000") {
@@ -216,15 +216,15 @@ func TestRefusedKeyedOrderIsDelayed(t *testing.T) {
 	d.observe(0, nil)
 	for n, refuse := range []func(id string){
 		func(id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Rejected}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Rejected}})
 		},
 		func(id string) {
-			d.book.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
+			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		},
 	} {
 		id := d.send(d.one(placement.Order, nil))
 		refuse(id)
-		if _, _, empty := d.book.Tally(0); empty != n {
+		if _, _, empty := d.tracker.Tally(0); empty != n {
 			t.Errorf("want %d endings without a fill that count: post-only is refused when it would match; have %d", n, empty)
 		}
 		d.observe(0, nil)
@@ -238,11 +238,11 @@ func TestRefusedKeyedOrderIsDelayed(t *testing.T) {
 	d.one(placement.Order, nil)
 }
 
-func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
+func TestReplayingTheRecordsGivesTheSameTracker(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	var journal []record.Record
-	apply := func(r record.Record) { d.book.Apply(&r); journal = append(journal, r) }
+	apply := func(r record.Record) { d.tracker.Apply(&r); journal = append(journal, r) }
 	d.target(20)
 	d.observe(0, nil)
 	entry := d.one(placement.Entry, nil)
@@ -259,7 +259,7 @@ func TestReplayingTheRecordsGivesTheSameBook(t *testing.T) {
 	)
 	apply(record.Record{ClientOrderID: "bt-1-1", Body: record.Acknowledged{OrderID: 9}})
 	apply(record.Record{ClientOrderID: "bt-1-1", Body: record.Fill{OrderID: 9, Filled: 7}})
-	again := NewBook(testSettle)
+	again := NewTracker(testSettle)
 	for i := range journal {
 		again.Apply(&journal[i])
 	}
@@ -278,8 +278,8 @@ func TestPlacementInFlightAtCrashIsUncertain(t *testing.T) {
 	d.target(20)
 	d.observe(0, nil)
 	id := d.send(d.one(placement.Entry, nil))
-	d.book.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
-	if have := d.book.Placement(id).State(); have != placement.Uncertain {
+	d.tracker.Apply(&record.Record{Body: record.Boot{Epoch: 2}})
+	if have := d.tracker.Placement(id).State(); have != placement.Uncertain {
 		t.Fatalf("want uncertain, have %s", have)
 	}
 }
@@ -293,7 +293,7 @@ func TestFillsNeverGoBack(t *testing.T) {
 	d.acknowledge(id, 11)
 	d.observe(9, nil, d.order(id, 11, exchange.StatusOpen, 20, 9))
 	d.observe(9, nil, d.order(id, 11, exchange.StatusOpen, 20, 3)) // a stale replica
-	if have := d.book.Symbol(bitcoin).Known(); have != 9 {
+	if have := d.tracker.Symbol(bitcoin).Known(); have != 9 {
 		t.Fatalf("want 9, have %d", have)
 	}
 }
@@ -307,7 +307,7 @@ func TestNoOpeningDuringExitInPlaceOfStop(t *testing.T) {
 	d.acknowledge(id, 11)
 	d.observe(10, []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 10, 10)}})
 	d.target(20)
-	d.book.Symbol(bitcoin).last = d.price("40000")
+	d.tracker.Symbol(bitcoin).last = d.price("40000")
 	stop := d.one(placement.StopLoss, func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}}
 	})
@@ -327,7 +327,7 @@ func TestEntryClosedBeforeFirstReadSettlesFlat(t *testing.T) {
 	d.now += 60_000
 	for range 4 {
 		d.now += 1_000
-		d.book.Observe(
+		d.tracker.Observe(
 			&Snapshot{
 				BeganMS:       d.now,
 				EndedMS:       d.now,
@@ -343,9 +343,9 @@ func TestEntryClosedBeforeFirstReadSettlesFlat(t *testing.T) {
 			},
 		)
 	}
-	symbol := d.book.Symbol(bitcoin)
-	if symbol.Known() != 0 || d.book.LiveCount() != 0 || !symbol.settled {
-		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", symbol.Known(), d.book.LiveCount(), symbol.settled)
+	symbol := d.tracker.Symbol(bitcoin)
+	if symbol.Known() != 0 || d.tracker.LiveCount() != 0 || !symbol.settled {
+		t.Fatalf("want the entry and its end booked, have known %d, live %d, settled %t", symbol.Known(), d.tracker.LiveCount(), symbol.settled)
 	}
 }
 
@@ -354,7 +354,7 @@ func TestOpeningWaitsForDesiredLeverage(t *testing.T) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(30)
-	d.book.Symbol(bitcoin).leverage = 5
+	d.tracker.Symbol(bitcoin).leverage = 5
 	d.one(placement.Leverage, nil)
 	d.target(10)
 	intents := d.derive(nil) // a reducing order does not wait
@@ -369,11 +369,11 @@ func quantityOf(q exchange.Quantity, _ bool) exchange.Quantity { return q }
 func TestIgnoredPartSettlesAfterNextRead(t *testing.T) {
 	t.Parallel()
 	d := holds(t, 20)
-	symbol := d.book.Symbol(bitcoin)
+	symbol := d.tracker.Symbol(bitcoin)
 	if !symbol.settled {
 		t.Fatal("want it settled first")
 	}
-	d.book.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
+	d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: 5}})
 	if symbol.settled || symbol.position != 15 {
 		t.Errorf("want 15 of it botd's and not settled, have %d, settled %t", symbol.position, symbol.settled)
 	}

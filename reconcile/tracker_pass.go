@@ -52,7 +52,7 @@ func (p *pass) restart() {
 }
 
 // note handles an applied record.
-func (p *pass) note(b *Book, r *record.Record) {
+func (p *pass) note(b *Tracker, r *record.Record) {
 	if p.number == 0 {
 		return
 	}
