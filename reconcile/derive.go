@@ -322,8 +322,8 @@ func (d *derivation) convergeTarget() {
 func (s *inputs) shown(position exchange.Quantity) exchange.Quantity {
 	whole, symbol := position.Abs(), s.symbol
 	switch {
-	case symbol.Key().Market == exchange.Futures && symbol.TrustedPosition() == symbol.position, symbol.Key().Market == exchange.Spot &&
-		s.tracker.walletMS == 0:
+	case symbol.Key().Market == exchange.Futures && symbol.TrustedPosition() == symbol.position,
+		symbol.Key().Market == exchange.Spot && s.tracker.walletMS == 0:
 		return whole
 	case symbol.Key().Market == exchange.Futures:
 		return 0 // the list shows none of it, and is not trusted

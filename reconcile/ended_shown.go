@@ -36,8 +36,8 @@ func (s orderRows) noteEndedShown(row *exchange.Order) {
 // forgetUnshown drops the orders that an open list no longer shows.
 func (s orderRows) forgetUnshown(symbol *SymbolState, orders []exchange.Order) {
 	symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
-		return !slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ID == one.row.ID }) || s.tracker.withOrderID(exchange.Spot,
-			one.row.ID) != nil
+		return !slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ID == one.row.ID }) ||
+			s.tracker.withOrderID(exchange.Spot, one.row.ID) != nil
 	})
 }
 

@@ -196,9 +196,9 @@ func (d positionExit) closeDust(whole bool, reason string) {
 	}
 	order := exchange.NewOrder{Type: exchange.StopMarket, Side: exchange.SideOf(-d.ownPosition), ClosePosition: true, WorkingType: exchange.ContractPrice}
 	tick := -d.symbol.rules.PriceTick
-	switch {
-	case len(d.stops) == 0:
-	case len(d.profits) == 0:
+	switch arrived := func(p *account.Placement) bool { return !d.mayRepeat(p) }; {
+	case !slices.ContainsFunc(d.stops, arrived):
+	case !slices.ContainsFunc(d.profits, arrived):
 		order.Type, tick = exchange.TakeProfitMarket, -tick
 	default:
 		return // both already rest: whichever triggers first closes the position

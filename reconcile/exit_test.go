@@ -379,3 +379,30 @@ func TestRefusedOpeningDelaysNoPartialExit(t *testing.T) {
 		t.Errorf("want an exit of 10, have %+v", exit.Order)
 	}
 }
+
+// TestDustIsClosedThoughProtectionHasNotArrived has a stop and a take-profit of unknown outcome that no list shows. Neither may be taken
+// for the order that closes the remainder.
+func TestDustIsClosedThoughProtectionHasNotArrived(t *testing.T) {
+	t.Parallel()
+	dustWithoutProtection(t)
+}
+
+func dustWithoutProtection(t testing.TB) {
+	t.Helper()
+	d := holds(t, 1)
+	d.target(0)
+	cheap(d)
+	for purpose, kind := range map[placement.Purpose]exchange.OrderType{
+		placement.StopLoss: exchange.StopMarket, placement.TakeProfit: exchange.TakeProfitMarket} {
+		d.unknown(d.send(Intent{Purpose: purpose, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Sell, Type: kind,
+			StopPrice: d.price("3900"), ClosePosition: true}}))
+	}
+	if have := summary(d.derive(nil)); have != "" {
+		t.Errorf("a moment after: want nothing, since both may arrive, have %q", have)
+	}
+	d.now += 10_000
+	d.observe(1, nil)
+	if have := summary(d.derive(nil)); have != "stop_loss sell stop_market stop 3999.9 whole as dust: the target is flat; too small for an order of its own" {
+		t.Errorf("want the remainder closed, have %q", have)
+	}
+}

@@ -307,6 +307,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"later_position_ignored":   func(t testing.TB) { shownLaterPosition(t, 9, -40, 2_000, true) },
 		"earlier_is_later":         func(t testing.TB) { shownLaterPosition(t, 5, -40, 500, false) },
 		"smaller_row_witnesses":    rowOfSmallerPosition,
+		"unarrived_closes_dust":    dustWithoutProtection,
 		"others_reduction_opens":   reducedAnothers,
 		"sent_type_expected":       func(t testing.TB) { refusedStopRests(t, exchange.TakeProfitLimit, true) },
 		"unlisted_margin_stripped": func(t testing.TB) { soldWhatHalfAListShows(t, "5", false, true) },

@@ -199,8 +199,8 @@ func TestFuturesTargetIntents(t *testing.T) {
 		{"a tick above the smallest price", 1, 0, func(d *desk) { d.tracker.Symbol(bitcoin).rules.PriceTick, d.tracker.Symbol(bitcoin).last = 1, 2 }, nil,
 			"stop_loss sell stop_market stop 1e-08 whole as dust: the target is flat; too small for an order of its own"},
 		{"without a price, and not at its leverage", 0, 20, func(d *desk) {
-			d.tracker.Symbol(bitcoin).last, d.tracker.Symbol(bitcoin).leverage = 0,
-				5
+			symbol := d.tracker.Symbol(bitcoin)
+			symbol.last, symbol.leverage = 0, 5
 		}, nil, ""},
 		{"without a price", 20, 0, func(d *desk) { d.tracker.Symbol(bitcoin).last = 0 }, nil, ""},
 		{"to a part, some of which is protected", 20, 10, func(d *desk) { d.others(1); d.part(12, 12, "49000") }, stop,

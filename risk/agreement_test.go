@@ -143,8 +143,8 @@ func drawState(t *testing.T, r *rapid.T) *state {
 		}
 	}
 	b.facts.Equity, b.facts.Own = exchange.AmountOf(s.equity[""][2]), exchange.AmountOf(s.equity["one"][2])
-	s.account = Account{NowMS: b.facts.NowMS, Tracker: b.tracker, Equity: b.facts.Equity, Known: true, Markets: []MarketFacts{{exchange.Futures,
-		b.facts.Market}},
+	s.account = Account{NowMS: b.facts.NowMS, Tracker: b.tracker, Equity: b.facts.Equity, Known: true,
+		Markets:    []MarketFacts{{exchange.Futures, b.facts.Market}},
 		Strategies: []StrategyFacts{{"one", b.state, own, b.facts.Own}}}
 	return s
 }

@@ -169,8 +169,8 @@ func (g *Gate) judge(intent *reconcile.Intent, facts *Facts, give func(*finding)
 	g.account = subject{nowMS: facts.NowMS, tracker: facts.Tracker, watch: facts.Tracker.Watch(""), limits: &g.limits, intent: intent,
 		market: facts.State.Key().Market, state: facts.State, equity: facts.Market, funds: facts.Equity, unread: facts.Unread}
 	g.strategy = g.account
-	g.strategy.limits, g.strategy.watch, g.strategy.strategy, g.strategy.funds = &facts.Strategy, facts.Tracker.Watch(intent.Strategy),
-		intent.Strategy, facts.Own
+	g.strategy.limits, g.strategy.watch = &facts.Strategy, facts.Tracker.Watch(intent.Strategy)
+	g.strategy.strategy, g.strategy.funds = intent.Strategy, facts.Own
 	for i := range limitTable {
 		l, checked := &limitTable[i], false
 		if !l.judges(intent.Purpose) {

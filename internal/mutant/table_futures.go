@@ -43,6 +43,10 @@ var futures = []Row{
 		"reconcile TestExecutedRefusedStopIsFoundAsTakeProfit", []Edit{
 			{"reconcile.sameType", "row.Conditional()", "false"},
 		}},
+	{"unarrived_closes_dust", "protection that has not arrived counts as the order that closes dust", "36",
+		"reconcile TestDustIsClosedThoughProtectionHasNotArrived", []Edit{
+			{"reconcile.positionExit.closeDust", "!d.mayRepeat(p)", "true"},
+		}},
 	{"removed_next_to_peer", "a removed strategy ends while an order of another botd may open a position on its symbol", "49",
 		"runtime/engine TestRemovedStrategyIsEnded", []Edit{
 			{"runtime/engine.roster.ended", "r.tracker.PeerMayOpen(leg.symbol)", "false"},
