@@ -92,8 +92,8 @@ func (t *Tracker) EndUnread(p *account.Placement) bool {
 }
 
 // mayHaveEnded reports whether the open list omits a futures order whose state cannot be read.
-func mayHaveEnded(b *Tracker, p *account.Placement) bool {
-	return b.Symbol(p.Symbol()).unread && b.delivery(p).omittedMS != 0
+func mayHaveEnded(t *Tracker, p *account.Placement) bool {
+	return t.Symbol(p.Symbol()).unread && t.delivery(p).omittedMS != 0
 }
 
 // repeatAfterMS returns how long a placement of unknown outcome must wait before another is sent alongside it.

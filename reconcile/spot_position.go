@@ -33,8 +33,8 @@ func (s spotPosition) toProtect() exchange.Quantity {
 	return s.explainedByFills()
 }
 
-// neverListed returns the peer's purchases if no list has shown an open sale of its, and the wallet freezes all of them beyond the known sales: the list
-// omits its stop.
+// neverListed returns the peer's purchases if no list has shown an open sale of the peer, and the wallet freezes all of them beyond the known sales: the
+// list omits the peer's stop.
 func (s spotPosition) neverListed() exchange.Quantity {
 	peer := &s.symbol.spot.peer
 	frozen := s.saleEvidence().frozenForOthers() - s.tracker.sellsOfOthers(s.symbol)

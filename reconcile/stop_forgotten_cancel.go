@@ -16,13 +16,13 @@ const forgottenCancelMS = 30_000
 
 // forgetsCancel reports whether a spot stop is from before a recent start of the only botd, so that an answer to its cancel may be forgotten, and the
 // newest wallet shows all coins, so that nothing was sold.
-func forgetsCancel(b *Tracker, p *account.Placement) bool {
-	symbol := b.Symbol(p.Symbol())
-	if symbol.rules == nil || b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
+func forgetsCancel(t *Tracker, p *account.Placement) bool {
+	symbol := t.Symbol(p.Symbol())
+	if symbol.rules == nil || t.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {
 		return false
 	}
-	return p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() < b.bootMS &&
-		b.readBeganMS < b.bootMS+forgottenCancelMS && !b.StandsDown() && !b.HasUnnamedPeer()
+	return p.Order().Type == exchange.StopLimit && p.Purpose() == placement.StopLoss && p.OrderID() != 0 && p.SentMS() < t.bootMS &&
+		t.readBeganMS < t.bootMS+forgottenCancelMS && !t.StandsDown() && !t.HasUnnamedPeer()
 }
 
 // cancelForgotten cancels such a stop once more: the oldest one that is not at the price, since that one was to move.

@@ -52,13 +52,13 @@ func (p *pass) restart() {
 }
 
 // note handles an applied record.
-func (p *pass) note(b *Tracker, r *record.Record) {
+func (p *pass) note(t *Tracker, r *record.Record) {
 	if p.number == 0 {
 		return
 	}
 	switch r.Body.(type) {
 	case record.Sending:
-		p.sent = append(p.sent, b.Placement(r.ClientOrderID))
+		p.sent = append(p.sent, t.Placement(r.ClientOrderID))
 	case record.Plan, record.Priced, record.Memory, record.Declined: // these belong to one strategy
 	default:
 		p.restart()

@@ -58,10 +58,10 @@ func (t *Tracker) NoteCancelRefused(clientOrderID string, atMS int64) {
 // canceledBefore reports whether a spot stop has ended although the open list shows it: the exchange has answered that it canceled the stop, or the stop is
 // from before the start, which forgets such answers; it refuses to cancel the stop again, and the wallet freezes less than the listed sales need. Then the
 // list is old, and nobody else has canceled the stop.
-func canceledBefore(b *Tracker, p *account.Placement) bool {
-	known, symbol := b.delivery(p), b.Symbol(p.Symbol())
-	canceled := known.canceledMS != 0 || forgetsCancel(b, p)
-	return canceled && known.unableMS > known.canceledMS && symbol.rules != nil && b.freezesLess(symbol)
+func canceledBefore(t *Tracker, p *account.Placement) bool {
+	known, symbol := t.delivery(p), t.Symbol(p.Symbol())
+	canceled := known.canceledMS != 0 || forgetsCancel(t, p)
+	return canceled && known.unableMS > known.canceledMS && symbol.rules != nil && t.freezesLess(symbol)
 }
 
 // hasEnded reports whether an order that the open list does not show has ended in any way: the

@@ -410,11 +410,11 @@ var wallet = []Row{
 		}},
 	{"forgotten_cancel_relisted", "an old list outweighs the refusal of such a stop's cancel", "40",
 		"reconcile TestStopWhoseCancelAStartForgotIsReplaced", []Edit{
-			{"reconcile.canceledBefore", "forgetsCancel(b, p)", "false"},
+			{"reconcile.canceledBefore", "forgetsCancel(t, p)", "false"},
 		}},
 	{"forgotten_sale", "a stop that has sold its coins counts as one whose cancel the start has forgotten", "40",
 		"reconcile TestStopWhoseCancelAStartForgotIsReplaced", []Edit{
-			{"reconcile.forgetsCancel", "b.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()", "false"},
+			{"reconcile.forgetsCancel", "t.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()", "false"},
 		}},
 	{"unreadable_frees", "coins that the wallet freezes for a stop with an unreadable row count as frozen for an exit of unknown outcome", "43",
 		"reconcile TestStopWithAnUnreadableRowHoldsItsCoins", []Edit{
