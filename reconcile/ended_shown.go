@@ -59,7 +59,7 @@ func (s orderRows) restoreResting() {
 	}
 }
 
-// restore takes back an order that rests. If the wallet freezes coins for it that it was believed to have sold,
+// restore takes back an order that rests. If the wallet freezes units for it that it was believed to have sold,
 // they are the position again.
 func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 	id, former, _ := s.tracker.EndedAs(row.Key(), row.ID)
@@ -78,7 +78,7 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 	case row.Side == exchange.Sell && symbol.frozenUnexplained >= row.Remaining():
 		body.Filled = row.Filled
 		others := s.tracker.baseBalance(symbol) - symbol.Known() + symbol.Fees() - unsold
-		if others < symbol.Baseline() { // a wallet read since then attributed the coins to others
+		if others < symbol.Baseline() { // a wallet read since then attributed the units to others
 			s.emit(symbol.about(record.Baseline{Quantity: max(0, others)}))
 		}
 		s.emit(symbol.about(record.Adopted{Quantity: unsold, Evidence: body.Evidence}))

@@ -9,8 +9,8 @@ import (
 )
 
 // The exchange refuses an exit, or its outcome is unknown, and the wallet shows half of what is held, or none. No money has come, so nothing was sold: the
-// stop covers all of it, and after a start too. A person's coins are not risked for that.
-func TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop(t *testing.T) {
+// stop covers all of it, and after a start too. A person's units are not risked for that.
+func TestExitThatBroughtNoMoneyLeavesItsUnitsToAStop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		others            exchange.Quantity
@@ -23,12 +23,12 @@ func TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop(t *testing.T) {
 		"refused, half was shown before too":            {0, false, false, "0.005", "0.005", "10000", 10},
 		"refused, half is shown after a start":          {0, false, true, "0.01", "0.005", "10000", 10},
 		"refused, half is sold":                         {0, false, false, "0.01", "0.005", "10250", 5},
-		"refused, and there are a person's coins":       {1_000, false, false, "1.01", "1.005", "10000", 5},
+		"refused, and there are a person's units":       {1_000, false, false, "1.01", "1.005", "10000", 5},
 		"unknown, half is shown":                        {0, true, false, "0.01", "0.005", "10000", 10},
 		"unknown, half was shown before, after a start": {0, true, true, "0.005", "0.005", "10000", 10},
 		"unknown, all is sold":                          {0, true, false, "0.01", "0", "10500", 0},
 		"unknown, all is sold, after a start":           {0, true, true, "0.01", "0", "10500", 0},
-		"unknown, and there are a person's coins":       {1_000, true, false, "1.01", "1.003", "10000", 0},
+		"unknown, and there are a person's units":       {1_000, true, false, "1.01", "1.003", "10000", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

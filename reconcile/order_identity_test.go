@@ -26,7 +26,7 @@ func canceled(intents []Intent) (ids []int64) {
 	return ids
 }
 
-// A list that omits ids shows the stop. Another one next to it would sell the same coins twice.
+// A list that omits ids shows the stop. Another one next to it would sell the same units twice.
 func TestEqualRowWithoutIDIsTheUncertainStop(t *testing.T) {
 	t.Parallel()
 	const fenceMS = 5_000 + 5_000 + 1_000 + 1_000 // its time to live, W, D and L
@@ -72,7 +72,7 @@ func stopWithoutAnID(t testing.TB, change func(*exchange.Order), found bool) {
 	}
 }
 
-// A refused stop rests without an id. The coins that it holds would be sold in addition to an exit. The exchange dates it at most a second after its
+// A refused stop rests without an id. The units that it holds would be sold in addition to an exit. The exchange dates it at most a second after its
 // refusal.
 func TestRefusedSaleThatRestsWithoutIDIsCanceled(t *testing.T) {
 	t.Parallel()

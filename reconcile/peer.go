@@ -76,7 +76,7 @@ func (t *peerTrades) persons(held exchange.Quantity) exchange.Quantity {
 }
 
 // hiddenSales returns the part of botd's own quantity that the peer has sold, according to the lists, while the wallet shows only a part of it beyond the
-// coins of others: those hide the sale.
+// units of others: those hide the sale.
 func (t *peerTrades) hiddenSales(own, shown exchange.Quantity) exchange.Quantity {
 	return max(0, min(own-shown, own, t.sales()))
 }
@@ -214,7 +214,7 @@ func (o *observedAccount) walletUntrusted(symbol *SymbolState) bool {
 	return o.walletMS != 0 && (old || symbol.tooSmallToTrade(o.baseBalance(symbol)) || o.freezesLess(symbol))
 }
 
-// yieldMS is the time for which a spot exit is left to a peer that holds the same coins. When it ends,
+// yieldMS is the time for which a spot exit is left to a peer that holds the same units. When it ends,
 // a wallet shows the peer's sale. The peer may not know of this botd and may not yield.
 const yieldMS = 3_500
 

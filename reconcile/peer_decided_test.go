@@ -9,7 +9,7 @@ import (
 )
 
 // A person left to their owner what orders that the journal lacks have bought and hold. After a start, which stands down for another order of the
-// same start, the history still shows them: no stop is placed for these coins again.
+// same start, the history still shows them: no stop is placed for these units again.
 func TestStartKeepsDecisionAboutAnotherBotdsPurchase(t *testing.T) {
 	t.Parallel()
 	for name, checkpoint := range map[string]bool{"from the records": false, "from a checkpoint": true} {
@@ -46,7 +46,7 @@ func decidedBeforeAStart(t testing.TB, checkpoint bool) {
 		t.Fatal("want botd to stand down for the order on another symbol")
 	}
 	if have := derive(); len(have) != 0 {
-		t.Errorf("want nothing placed or canceled for coins that a person left to their owner, have %+v", have)
+		t.Errorf("want nothing placed or canceled for units that a person left to their owner, have %+v", have)
 	}
 	newer := anothers(youngers+"3", 30, exchange.Buy, exchange.MarketOrder, 5, 5, w.now)
 	for range 2 {
@@ -84,7 +84,7 @@ func reportedAhead(t testing.TB) {
 	}
 	sold := anothers(lost, 20, exchange.Sell, exchange.MarketOrder, 10, 10, w.now)
 	w.now += peerStopMS
-	w.sees("1.01", "0", []exchange.Order{sold}, ahead) // a person's coins make up for those that were sold
+	w.sees("1.01", "0", []exchange.Order{sold}, ahead) // a person's units make up for those that were sold
 	if have := derive(); !w.tracker.StandsDown() || stopped(have) != 0 {
 		t.Errorf("want botd to stand down, and no stop for what an order that the journal lacks has sold, have %+v", have)
 	}

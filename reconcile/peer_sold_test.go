@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// An order of a start that the journal knows, which a backup lacks, has sold some of botd's coins, step by step, and an order of an unknown start some more of
+// An order of a start that the journal knows, which a backup lacks, has sold some of botd's units, step by step, and an order of an unknown start some more of
 // its own. A person's deposit hides both. The stop covers what is left of botd's, and what such an order has bought.
 func TestSalesThatABackupLacksCountAsTheyGrow(t *testing.T) {
 	t.Parallel()

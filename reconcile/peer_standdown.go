@@ -144,7 +144,7 @@ func (t *Tracker) PeerStop(symbol *SymbolState, own exchange.Quantity) (id strin
 const (
 	excessMS      = 1_500
 	excessLastMS  = 10_000
-	excessStartMS = 60_000 // after a start, while the wallet shows the coins of all these stops
+	excessStartMS = 60_000 // after a start, while the wallet shows the units of all these stops
 )
 
 // forgotPeer reports whether stops of both from before a recent start cover no more than the wallet shows: the start has forgotten what the peer has bought,
@@ -173,24 +173,24 @@ func (d jointProtection) mayRemoveExcessStop(i *Intent, excess *exchange.Quantit
 	return true
 }
 
-// While botd stands down and the open list of spot cannot be read, only the wallet shows the stops of the other botd: it freezes the coins of every
-// open sale, whoever placed it. What is free beyond a person's coins has no stop.
+// While botd stands down and the open list of spot cannot be read, only the wallet shows the stops of the other botd: it freezes the units of every
+// open sale, whoever placed it. What is free beyond a person's units has no stop.
 
 // laterStartWaitMS is the time after the last open list for which the botd of the later start leaves the missing stops to the other one. Later wallets show
-// the coins that those hold.
+// the units that those hold.
 const laterStartWaitMS = 3_000
 
-// recentWalletMS is the age up to which an earlier wallet shows which coins no stop holds, while the open list is read and the wallet is not.
+// recentWalletMS is the age up to which an earlier wallet shows which units no stop holds, while the open list is read and the wallet is not.
 const recentWalletMS = 5_000
 
-// MayProtectUnread reports whether the newest snapshot shows which coins of a spot symbol no stop holds: by its wallet, or by its open list, which shows the
+// MayProtectUnread reports whether the newest snapshot shows which units of a spot symbol no stop holds: by its wallet, or by its open list, which shows the
 // stops since a recent wallet. Before the first complete read since the start it does not: orders that the journal lacks may have sold the position.
 func (o *observedAccount) MayProtectUnread(symbol *SymbolState) bool {
 	listed := o.listed[exchange.Spot].beganMS == o.readBeganMS && o.readBeganMS-o.walletFromMS <= recentWalletMS
 	return symbol.read && (o.walletRead || listed)
 }
 
-// protectFree places a stop over the free part of the coins that both botds hold. Nothing is sold at market and nothing is canceled.
+// protectFree places a stop over the free part of the units that both botds hold. Nothing is sold at market and nothing is canceled.
 func (d spotStops) protectFree() {
 	protection := d.desired.Protection
 	if !protection.Set || protection.StopLoss.IsZero() || d.tracker.startedLater() && d.nowMS-d.tracker.listed[exchange.Spot].beganMS < laterStartWaitMS {

@@ -292,7 +292,7 @@ func positionReadLate(t testing.TB, then func(*desk), want bool) {
 }
 
 // A journal restored from a backup knows a holding of ten and its stop. Its own later orders, which it does not know, have sold a
-// part of that, and the stop would sell a person's coins.
+// part of that, and the stop would sell a person's units.
 func TestStandingDownSpotStopSellsOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -339,7 +339,7 @@ func soldByALaterJournal(t testing.TB, free string, sold exchange.Quantity, id s
 	}
 }
 
-// A wallet has shown that another botd with a copy of the journal sold the coins. What somebody deposits later is not botd's, after a start either.
+// A wallet has shown that another botd with a copy of the journal sold the units. What somebody deposits later is not botd's, after a start either.
 func TestDepositDoesNotBringBackWhatAnotherBotdSold(t *testing.T) {
 	t.Parallel()
 	for _, restarts := range []bool{false, true} {
@@ -369,7 +369,7 @@ func depositAfterASale(t testing.TB, restarts bool) {
 	}
 }
 
-// A deposit hides from the wallet that another botd with a copy of the journal has sold the coins, all of them or a part. An exit by plan sells only what is
+// A deposit hides from the wallet that another botd with a copy of the journal has sold the units, all of them or a part. An exit by plan sells only what is
 // left of them, and the stop stays. What the other botd has bought according to the history, it may have sold itself. A person's flatten does not wait.
 func TestExitSellsNoneOfWhatAnotherBotdMayHaveSold(t *testing.T) {
 	t.Parallel()
@@ -425,11 +425,11 @@ func exitDespitePeer(t testing.TB, bought, sold, target exchange.Quantity, flatt
 		t.Errorf("want an exit of %d, have %d: %+v", want, have, intents)
 	}
 	if !flatten && have == 0 && target == 0 && stopped(intents) == 0 {
-		t.Errorf("want the coins to keep a stop, have %+v", intents)
+		t.Errorf("want the units to keep a stop, have %+v", intents)
 	}
 }
 
-// Another botd's stop leaves the list, or its row cannot be read, and is listed again: it sells its coins once.
+// Another botd's stop leaves the list, or its row cannot be read, and is listed again: it sells its units once.
 func TestAnothersStopThatIsListedAgainSellsOnce(t *testing.T) {
 	t.Parallel()
 	listedAgain(t)
@@ -449,13 +449,13 @@ func listedAgain(t testing.TB) {
 	}
 }
 
-// After a start, a history omits what another botd has bought. The stop that botd had placed for that stays while the wallet shows the coins.
-func TestStopOfAnotherBotdsCoinsStaysAfterAStart(t *testing.T) {
+// After a start, a history omits what another botd has bought. The stop that botd had placed for that stays while the wallet shows the units.
+func TestStopOfAnotherBotdsUnitsStaysAfterAStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free, frozen string
 		stays        bool
-	}{"the wallet shows the coins": {"1", "0.007", true}, "they are sold": {"1", "0", false}} {
+	}{"the wallet shows the units": {"1", "0.007", true}, "they are sold": {"1", "0", false}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			forgottenPeerPurchase(t, c.free, c.frozen, c.stays)

@@ -9,16 +9,16 @@ import (
 	"botd/strategy"
 )
 
-// Botd stands down, and the open list cannot be read. The stop of ten has been canceled so that an exit could sell its coins.
+// Botd stands down, and the open list cannot be read. The stop of ten has been canceled so that an exit could sell its units.
 func TestStopReturnsStandingDownWhileTheOpenListCannotBeRead(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]freeCoins{
+	for name, c := range map[string]freeUnits{
 		"nothing is frozen":                        {free: "1.01", want: 10},
 		"the other botd's stop holds all":          {free: "1", frozen: "0.01"},
 		"the other botd's stop holds a part":       {free: "1.004", frozen: "0.006", want: 4},
 		"a person has deposited as much":           {free: "1.01", frozen: "0.01"},
 		"the other botd has sold a part":           {free: "1.006", want: 6},
-		"a person's order holds its coins":         {free: "0.01", frozen: "1"},
+		"a person's order holds its units":         {free: "0.01", frozen: "1"},
 		"the wallet cannot be read either":         {},
 		"this botd started later":                  {free: "1.01", other: elders},
 		"the older one has placed nothing":         {free: "1.01", other: elders, afterMS: laterStartWaitMS, want: 10},
@@ -27,12 +27,12 @@ func TestStopReturnsStandingDownWhileTheOpenListCannotBeRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			stopFreeCoins(t, c)
+			stopFreeUnits(t, c)
 		})
 	}
 }
 
-type freeCoins struct {
+type freeUnits struct {
 	free, frozen string // in the wallet, of which 1 is a person's; empty for a wallet that cannot be read
 	other        string // an id of the other botd's; of a later start if empty
 	afterMS      int64  // since the first round without the list
@@ -42,7 +42,7 @@ type freeCoins struct {
 	at           exchange.Price
 }
 
-func stopFreeCoins(t testing.TB, c freeCoins) {
+func stopFreeUnits(t testing.TB, c freeUnits) {
 	t.Helper()
 	w, _ := protecting(t)
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
@@ -88,7 +88,7 @@ func stopFreeCoins(t testing.TB, c freeCoins) {
 	}
 }
 
-// Botd stands down, and the wallet cannot be read. The open list shows no stop, and the wallet of two seconds ago showed the coins (seed 904001687).
+// Botd stands down, and the wallet cannot be read. The open list shows no stop, and the wallet of two seconds ago showed the units (seed 904001687).
 func TestStopReturnsStandingDownWhileOnlyTheWalletCannotBeRead(t *testing.T) {
 	t.Parallel()
 	stopWithoutAWallet(t, true, 2_000, 10)
@@ -118,14 +118,14 @@ func stopWithoutAWallet(t testing.TB, listed bool, ageMS int64, want exchange.Qu
 	}
 }
 
-// Botd and another one each hold ten, with a stop of their own. After a start the history omits what the other one has bought. The wallet shows the coins of
+// Botd and another one each hold ten, with a stop of their own. After a start the history omits what the other one has bought. The wallet shows the units of
 // both stops, so both stay for a minute (seed 910023407).
 func TestStopBesideAPeersStaysAfterAStartThatForgotItsPurchase(t *testing.T) {
 	t.Parallel()
 	stopOfAForgottenPurchase(t, "1", true, 2*excessLastMS, false)
 	stopOfAForgottenPurchase(t, "1", true, excessStartMS, true)
 	stopOfAForgottenPurchase(t, "1", false, excessLastMS, true)
-	stopOfAForgottenPurchase(t, "0.99", true, excessLastMS, true) // both cover the same coins
+	stopOfAForgottenPurchase(t, "0.99", true, excessLastMS, true) // both cover the same units
 }
 
 func stopOfAForgottenPurchase(t testing.TB, free string, starts bool, afterMS int64, cancel bool) {

@@ -104,7 +104,7 @@ func TestAnotherBotdsPurchaseIsProtectedAmongManyStops(t *testing.T) {
 	}
 }
 
-// Once the other botd is stopped, a person adopts its coins and its stop. Otherwise nobody would sell them, and a stop in
+// Once the other botd is stopped, a person adopts its units and its stop. Otherwise nobody would sell them, and a stop in
 // this journal would protect less than the holding.
 func TestAnotherBotdsPurchaseIsAdoptedManually(t *testing.T) {
 	t.Parallel()
@@ -164,7 +164,7 @@ func TestAnotherBotdsStopCoversOnlyItsPurchase(t *testing.T) {
 
 // Two botds with copies of one journal each placed a stop. The botd of the later start cancels its own; the other one does so
 // only if that does not happen.
-func TestOneOfTwoStopsOverSameCoinsIsCanceled(t *testing.T) {
+func TestOneOfTwoStopsOverSameUnitsIsCanceled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -200,9 +200,9 @@ func twoStops(t testing.TB, id string, afterMS int64, cancel bool) {
 	}
 }
 
-// The open list omits the stops of both botds for minutes, and the wallet freezes the coins for both: the other botd's stop still stands. If the wallet
+// The open list omits the stops of both botds for minutes, and the wallet freezes the units for both: the other botd's stop still stands. If the wallet
 // freezes too little for it, it has ended, and so has one that the history shows as ended.
-func TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins(t *testing.T) {
+func TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsUnits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free, frozen string
@@ -222,9 +222,9 @@ func TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins(t *testing.T) {
 	}
 }
 
-// No open list has shown the stop of another botd's purchase, but the wallet freezes the coins of both botds: that stop stands. What a person's order
+// No open list has shown the stop of another botd's purchase, but the wallet freezes the units of both botds: that stop stands. What a person's order
 // freezes is no stop (seed 897000281).
-func TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsCoins(t *testing.T) {
+func TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsUnits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free, frozen string
@@ -284,7 +284,7 @@ func unlistedStop(t testing.TB, free, frozen string, ended bool, want exchange.Q
 	}
 }
 
-// Whoever canceled it may be selling the coins that the stop held.
+// Whoever canceled it may be selling the units that the stop held.
 func TestCanceledStopOfAnotherBotdHasGracePeriod(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
@@ -306,7 +306,7 @@ func TestCanceledStopOfAnotherBotdHasGracePeriod(t *testing.T) {
 }
 
 // The botd of the earlier start sells first, provided the other one can have found it.
-func TestEarlierBotdSellsSharedCoinsFirst(t *testing.T) {
+func TestEarlierBotdSellsSharedUnitsFirst(t *testing.T) {
 	t.Parallel()
 	const decidedMS = 2_000_000
 	for _, c := range []struct {
@@ -350,8 +350,8 @@ func yields(t testing.TB, id string, placed bool, decidedMS, want int64) {
 	}
 }
 
-// A wallet has shown none of the coins for longer than an exit is left to the other botd. Both see them again in the same moment, and one sells first.
-func TestYieldBeginsWhenTheWalletShowsTheCoinsAgain(t *testing.T) {
+// A wallet has shown none of the units for longer than an exit is left to the other botd. Both see them again in the same moment, and one sells first.
+func TestYieldBeginsWhenTheWalletShowsTheUnitsAgain(t *testing.T) {
 	t.Parallel()
 	yieldsAgain(t)
 }
@@ -410,7 +410,7 @@ func TestLaterBotdIsDecidedByFirstSharedStart(t *testing.T) {
 	}
 }
 
-// The exchange refuses to cancel a stop that has been canceled. Whoever canceled it may be selling the coins that it held.
+// The exchange refuses to cancel a stop that has been canceled. Whoever canceled it may be selling the units that it held.
 func TestExitWaitsIfAnotherCanceledTheStop(t *testing.T) {
 	t.Parallel()
 	takenByAnother(t)

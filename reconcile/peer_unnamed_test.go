@@ -153,7 +153,7 @@ func stopWhereOwnIsDue(t testing.TB, change func(*desk, *exchange.Order), want b
 }
 
 // The newest order history shows who has sold what the wallet lacks. Until the shortfall is decided, neither an exit nor a stop covers it.
-func TestCoinsSoldByAnotherAreNotSoldAgain(t *testing.T) {
+func TestUnitsSoldByAnotherAreNotSoldAgain(t *testing.T) {
 	t.Parallel()
 	soldByAnUnnamedPeer(t, 0, false)
 	soldByAnUnnamedPeer(t, 4, false)

@@ -72,7 +72,7 @@ func TestUnlistedExitMayExplainShortfall(t *testing.T) {
 }
 
 // The wallet freezes nothing for the stop, and all of the asset that it still shows may be the person's.
-func TestUnlistedStopMayHaveSoldNextToManualCoins(t *testing.T) {
+func TestUnlistedStopMayHaveSoldNextToManualUnits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		free string
@@ -116,7 +116,7 @@ func TestUnlistedAcknowledgedSpotOrderIsNotAbsent(t *testing.T) {
 	}
 }
 
-// Next to a person's coins the exit is not repeated before its fence, and until then the position needs its
+// Next to a person's units the exit is not repeated before its fence, and until then the position needs its
 // stop.
 func TestStopReturnsWhileExitIsUncertain(t *testing.T) {
 	t.Parallel()
@@ -387,7 +387,7 @@ func TestUnlistedPurchaseIsSoldPastItsStop(t *testing.T) {
 	}
 }
 
-// The known holding is zero, so the average price is of coins that were sold long ago.
+// The known holding is zero, so the average price is of units that were sold long ago.
 func TestStopOfUnlistedPurchaseUsesCurrentPrice(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)

@@ -51,7 +51,7 @@ func endedBeforeItsEntryWasBooked(t testing.TB, witnessed bool) {
 	}
 }
 
-// On spot a stop whose answer was lost is live next to its replacement, and the history shows both. A person's coins
+// On spot a stop whose answer was lost is live next to its replacement, and the history shows both. A person's units
 // would be sold.
 func TestExtraStopIsCanceledWithoutOpenList(t *testing.T) {
 	t.Parallel()
@@ -90,8 +90,8 @@ func stopTooMany(t testing.TB, quantities []exchange.Quantity, shown, want int) 
 	}
 }
 
-// The wallet freezes what the lost exit sells, and has a person's coins free. An exit of those would be executed, too.
-func TestLostExitIsNotRepeatedWithManualCoins(t *testing.T) {
+// The wallet freezes what the lost exit sells, and has a person's units free. An exit of those would be executed, too.
+func TestLostExitIsNotRepeatedWithManualUnits(t *testing.T) {
 	t.Parallel()
 	repeatsDuringALostOne(t, "0.009", "0.01", 0)
 	repeatsDuringALostOne(t, "0.019", "0", 10)

@@ -10,7 +10,7 @@ import (
 	"botd/strategy"
 )
 
-// A stop for more than the holding would sell a person's coins, so its cancel does not wait as that of a stop whose price
+// A stop for more than the holding would sell a person's units, so its cancel does not wait as that of a stop whose price
 // moves does.
 func TestOversizedSpotStopIsCanceledAtOnce(t *testing.T) {
 	t.Parallel()
@@ -297,7 +297,7 @@ func TestReadsFromBeforeArrivalDoNotEndStop(t *testing.T) {
 }
 
 // readBeforeItArrived reads lists and wallet without a stop whose answer came 4.3 s after it was due to be sent. A person's
-// coins suffice for another stop.
+// units suffice for another stop.
 func readBeforeItArrived(t testing.TB, readMS int64, want exchange.Quantity) {
 	w, derive := protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})

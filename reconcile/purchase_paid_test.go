@@ -150,8 +150,8 @@ func TestWalletOfBeforeAPurchaseShowsNoneOfIt(t *testing.T) {
 		held, money string
 		want        exchange.Quantity
 	}{
-		"coins and money of before the purchase": {"1.01", "10000", 0},
-		"as many coins, and other money":         {"1.01", "9990", 10},
+		"units and money of before the purchase": {"1.01", "10000", 0},
+		"as many units, and other money":         {"1.01", "9990", 10},
 		"the stop has sold, nothing was bought":  {"1", "10490", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -179,82 +179,82 @@ func walletOfBeforeAPurchase(t testing.TB, held, money string, want exchange.Qua
 	}
 }
 
-// Another purchase is without an end, because the history omits it too. If the wallet showed its coins and lacked its money before this one was sent, it
+// Another purchase is without an end, because the history omits it too. If the wallet showed its units and lacked its money before this one was sent, it
 // costs nothing any more.
 func TestPurchaseExecutedTwiceNextToAnotherIsProtected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		coins, money string // of the other purchase, before this one was sent
+		units, money string // of the other purchase, before this one was sent
 		want         exchange.Quantity
 	}{
 		"the other one is shown":               {"0.2", "9500", 20},
 		"nearly all of the other one":          {"0.182", "9550", 20},
-		"less of its coins":                    {"0.18", "9500", 10},
+		"less of its units":                    {"0.18", "9500", 10},
 		"less of its money":                    {"0.2", "9550.01", 10},
-		"its coins are a deposit":              {"0.2", "10000", 10},
-		"its money is gone, and no coins came": {"0", "9500", 10},
-		"neither its coins nor its money":      {"0", "10000", 10},
+		"its units are a deposit":              {"0.2", "10000", 10},
+		"its money is gone, and no units came": {"0", "9500", 10},
+		"neither its units nor its money":      {"0", "10000", 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			executedTwiceNextToAnother(t, c.coins, c.money, c.want)
+			executedTwiceNextToAnother(t, c.units, c.money, c.want)
 		})
 	}
 }
 
-func executedTwiceNextToAnother(t testing.TB, coins, money string, want exchange.Quantity) {
+func executedTwiceNextToAnother(t testing.TB, units, money string, want exchange.Quantity) {
 	w, derive, reads := withAnotherPurchase(t)
-	reads("1", coins, money)
+	reads("1", units, money)
 	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
-	reads("1.02", coins, exchange.MustAmount(money).Sub(exchange.AmountOf(1_000)).String())
+	reads("1.02", units, exchange.MustAmount(money).Sub(exchange.AmountOf(1_000)).String())
 	if have := stopped(derive()); have != want {
 		t.Errorf("want a stop of %d, have %d", want, have)
 	}
 }
 
-// Both purchases are sent in the same round, and no list shows either. What the other one may have cost has bought none of this one's coins.
+// Both purchases are sent in the same round, and no list shows either. What the other one may have cost has bought none of this one's units.
 func TestPurchaseExecutedTwiceTogetherWithAnotherIsProtected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		coins, money string // of the other purchase, and what is left
+		units, money string // of the other purchase, and what is left
 		want         exchange.Quantity
 	}{
 		"the other one once":                     {"0.2", "8500", 20},
 		"the other one twice":                    {"0.4", "7980", 20},
 		"the other one twice, and this one once": {"0.4", "8500", 10},
 		"each of them once":                      {"0.2", "9000", 10},
-		"the wallet lacks the other one's coins": {"0", "9000", 10},
+		"the wallet lacks the other one's units": {"0", "9000", 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			executedTwiceTogether(t, c.coins, c.money, c.want)
+			executedTwiceTogether(t, c.units, c.money, c.want)
 		})
 	}
 }
 
-func executedTwiceTogether(t testing.TB, coins, money string, want exchange.Quantity) {
+func executedTwiceTogether(t testing.TB, units, money string, want exchange.Quantity) {
 	w, derive, reads := withAnotherPurchase(t)
 	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
-	reads("1.02", coins, money)
+	reads("1.02", units, money)
 	if have := stopped(derive()); have != want {
 		t.Errorf("want a stop of %d, have %d", want, have)
 	}
 }
 
 // withAnotherPurchase sends a purchase of another asset, of which the wallet has not shown anything yet.
-func withAnotherPurchase(t testing.TB) (w *wallet, derive func() []Intent, reads func(bitcoins, coins, money string)) {
+func withAnotherPurchase(t testing.TB) (w *wallet, derive func() []Intent, reads func(btc, units, money string)) {
 	w, derive = protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 	ether := w.tracker.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
 	rules := *w.tracker.Symbol(coin).rules
 	rules.Name, rules.Base = "ETH-USDT", "ETH"
 	ether.rules, ether.last = &rules, 2_500e8
-	reads = func(bitcoins, coins, money string) {
+	reads = func(btc, units, money string) {
 		w.now += 60_000
 		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),
 			History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
-			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(bitcoins)},
-				{Asset: "ETH", Free: exchange.MustAmount(coins)}, {Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(btc)},
+				{Asset: "ETH", Free: exchange.MustAmount(units)}, {Asset: "USDT", Free: exchange.MustAmount(money)}})})...)
 		w.now += 1_000
 	}
 	reads("1", "0", "10000")
@@ -301,7 +301,7 @@ func wantPurchaseShownByWallet(t testing.TB, held, money string, want exchange.Q
 	}
 }
 
-// The exchange refused the purchase but executed it. The wallet shows its coins, and that its money is gone.
+// The exchange refused the purchase but executed it. The wallet shows its units, and that its money is gone.
 func TestRefusedPurchaseIsProtectedWhileNoListCanBeRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

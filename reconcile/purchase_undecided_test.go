@@ -246,7 +246,7 @@ func walletOfNone(t testing.TB, free string, want exchange.Quantity) {
 }
 
 // The wallet showed the ten of a purchase, four of which are booked since. Others bought four of the other six, as the history shows, so that a stop of all
-// ten would sell a person's coins.
+// ten would sell a person's units.
 func TestBookedPartOfAPurchaseIsNotUndecidedAgain(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

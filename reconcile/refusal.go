@@ -25,7 +25,7 @@ type RefusedOrder struct {
 	before        priorBalance      // spot: the wallet before it was sent; futures: the margin in use before an opening was sent
 	bought        exchange.Quantity // spot: quantity that a purchase which no list shows has bought, by the wallet
 	sold          bool              // spot: the wallet has shown a sale that no list shows
-	frozen        bool              // spot: the newest wallet freezes the coins of a sale that no list shows
+	frozen        bool              // spot: the newest wallet freezes the units of a sale that no list shows
 	released      bool              // futures: the account uses less margin than the listed positions need, as if this exit had been executed
 	decided       bool              // a list has shown the order, or a person has decided
 	paid          persistence       // for how long the wallet, or the margin in use, has shown it

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Of 10 that botd holds beside a person's 1 BTC, a stop covers 6. The exchange has refused one of the other 4, and accepted it: the wallet freezes its coins,
+// Of 10 that botd holds beside a person's 1 BTC, a stop covers 6. The exchange has refused one of the other 4, and accepted it: the wallet freezes its units,
 // and the open list omits both.
 func TestRefusedStopThatTheWalletFreezesIsNotPlacedAgain(t *testing.T) {
 	t.Parallel()
@@ -17,11 +17,11 @@ func TestRefusedStopThatTheWalletFreezesIsNotPlacedAgain(t *testing.T) {
 		after        func(w *wallet)
 		want         exchange.Quantity
 	}{
-		"its coins are frozen":                        {"1", "0.01", false, nil, 0},
+		"its units are frozen":                        {"1", "0.01", false, nil, 0},
 		"nothing is frozen for it":                    {"1.004", "0.006", false, nil, 4},
 		"the open list omits nothing else":            {"1", "0.01", true, nil, 4},
-		"a person's coins are frozen too":             {"0.998", "0.012", false, nil, 4},
-		"its coins are free again":                    {"1", "0.01", false, func(w *wallet) { w.sees("1.004", "0.006", nil) }, 4},
+		"a person's units are frozen too":             {"0.998", "0.012", false, nil, 4},
+		"its units are free again":                    {"1", "0.01", false, func(w *wallet) { w.sees("1.004", "0.006", nil) }, 4},
 		"it has sold, and no history shows it":        {"1", "0.01", false, func(w *wallet) { w.sees("1", "0.006", nil) }, 0},
 		"its price is passed":                         {"1", "0.01", false, func(w *wallet) { w.tracker.Symbol(coin).last = 48_000e8 }, 0},
 		"it was not frozen, and its price is passed":  {"1.004", "0.006", false, func(w *wallet) { w.tracker.Symbol(coin).last = 48_000e8 }, 4},
@@ -89,8 +89,8 @@ func TestSeveralRefusedStopsThatTheWalletFreezesStand(t *testing.T) {
 	frozenStopStands(t)
 }
 
-// An exit by plan does not sell the coins that the refused stops hold: in their place it would sell a person's.
-func TestExitLeavesCoinsToARefusedStopThatRests(t *testing.T) {
+// An exit by plan does not sell the units that the refused stops hold: in their place it would sell a person's.
+func TestExitLeavesUnitsToARefusedStopThatRests(t *testing.T) {
 	t.Parallel()
 	for refused, want := range map[exchange.Quantity]exchange.Quantity{4: 6, 1: 9} {
 		w, _ := protecting(t)

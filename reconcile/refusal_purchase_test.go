@@ -50,7 +50,7 @@ func TestExecutedRefusedPurchaseGetsAStop(t *testing.T) {
 }
 
 // A snapshot that began before the refusal already shows the result of the purchase. It is not a person's (seed 910004048).
-func TestWalletFromBeforeARefusalShowsNoPersonsCoins(t *testing.T) {
+func TestWalletFromBeforeARefusalShowsNoPersonsUnits(t *testing.T) {
 	t.Parallel()
 	walletBeforeRefusal(t)
 }
@@ -155,7 +155,7 @@ func TestDecidedPurchaseIsNotDoubtedAgain(t *testing.T) {
 	w.now += 5_000
 	w.hasMoney("1.01", "0", "9500")
 	if have := stopped(derive()); have != 0 || len(w.tracker.Refused()) != 0 {
-		t.Errorf("want the coins left alone, have a stop of %d", have)
+		t.Errorf("want the units left alone, have a stop of %d", have)
 	}
 }
 

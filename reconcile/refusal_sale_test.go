@@ -9,7 +9,7 @@ import (
 )
 
 // The exchange executed the sale that it refused, and the history is older. The kill switch sells again only what the wallet
-// shows besides a person's coins.
+// shows besides a person's units.
 func TestRefusedSaleBoundsFlattenByWallet(t *testing.T) {
 	t.Parallel()
 	saleAfterARefusedOne(t)

@@ -9,8 +9,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// The exchange executed an exit that it refused, and the order history omits it for minutes. The wallet shows that the coins are sold and that their
-// money came, so a person's coins are not sold in their place, by an exit or by a stop. If only the coins are missing, the wallet may be wrong.
+// The exchange executed an exit that it refused, and the order history omits it for minutes. The wallet shows that the units are sold and that their
+// money came, so a person's units are not sold in their place, by an exit or by a stop. If only the units are missing, the wallet may be wrong.
 func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -22,13 +22,13 @@ func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
 		"at a price a little lower":      {"1", "10460", nil, 0},
 		"a part of it":                   {"1.004", "10300", nil, 4},
 		"nothing has moved":              {"1.01", "10000", nil, 10},
-		"the coins alone are missing":    {"1", "10000", nil, 10},
+		"the base asset alone is missing":    {"1", "10000", nil, 10},
 		"a deposit of money":             {"1.01", "10500", nil, 10},
-		"more coins are missing":         {"0.98", "11500", nil, 10},
+		"more units are missing":         {"0.98", "11500", nil, 10},
 		"less money than they are worth": {"1", "10400", nil, 10},
 		"more money than they are worth": {"1", "10600", nil, 10},
-		"the coins are back":             {"1", "10500", func(w *wallet) { w.hasMoney("1.01", "0", "10000") }, 10},
-		"the coins are back, and then a wallet that is wrong shows less": {"1", "10500", func(w *wallet) {
+		"the units are back":             {"1", "10500", func(w *wallet) { w.hasMoney("1.01", "0", "10000") }, 10},
+		"the units are back, and then a wallet that is wrong shows less": {"1", "10500", func(w *wallet) {
 			w.hasMoney("1.01", "0", "10000")
 			w.now += 60_000
 			w.hasMoney("1.004", "0", "10000")
@@ -54,7 +54,7 @@ func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
 	}
 }
 
-// The same while the list of open orders cannot be read: the coins and their money show the sale, whatever rests.
+// The same while the list of open orders cannot be read: the units and their money show the sale, whatever rests.
 func TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -64,7 +64,7 @@ func TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread(t *testing.T) {
 		"all of it":                   {"1", "10500", 0},
 		"a part of it":                {"1.004", "10300", 4},
 		"nothing has moved":           {"1.01", "10000", 10},
-		"the coins alone are missing": {"1", "10000", 10},
+		"the base asset alone is missing": {"1", "10000", 10},
 		"a deposit of money":          {"1.01", "10500", 10},
 	} {
 		t.Run(name, func(t *testing.T) {

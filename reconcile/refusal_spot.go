@@ -106,7 +106,7 @@ func (r *refusals) forgetRefused(of func(*RefusedOrder) bool) {
 // The exchange may refuse a spot sale and execute it all the same (exactly-once.md, case 3). The order history may then omit the sale for minutes, but
 // the wallet shows it: since the order was sent, some of the asset has left, at most the order's quantity, and the money for it has arrived. Nothing
 // else looks like this: a wallet that is wrong about the asset, or a withdrawal, shows no money. Until the wallet again shows everything that the fills
-// explain, botd sells no more than the wallet holds beyond a person's coins.
+// explain, botd sells no more than the wallet holds beyond a person's units.
 
 // noteRefusedSales records which of a symbol's refused sales the newest wallet shows.
 func (s unlistedOrders) noteRefusedSales(symbol *SymbolState) {

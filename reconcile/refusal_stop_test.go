@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// The exchange refused an exit that took the place of the stop, and may have executed it. A new stop beside it would sell a person's coins. It waits
+// The exchange refused an exit that took the place of the stop, and may have executed it. A new stop beside it would sell a person's units. It waits
 // until a wallet can show the sale, at most two seconds, and then covers what the wallet has.
 func TestStopAfterRefusedExitCoversWhatIsLeft(t *testing.T) {
 	t.Parallel()

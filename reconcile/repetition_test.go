@@ -75,7 +75,7 @@ func TestOrderRepeatsAnOpeningWhileItRests(t *testing.T) {
 	}
 }
 
-// While botd stands down, a stop on spot that somebody else canceled may have made room for a sale of the coins that it held.
+// While botd stands down, a stop on spot that somebody else canceled may have made room for a sale of the units that it held.
 func TestStopThatAnotherCanceledMayBeSold(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// The journal was cut: it knows a purchase, and none of the sales that the history shows without ids. The wallet shows that its coins are gone, and a person's
+// The journal was cut: it knows a purchase, and none of the sales that the history shows without ids. The wallet shows that its units are gone, and a person's
 // are there: an exit would sell these, even while the wallet may be older than the purchase, which only this start has booked (seed 850001596).
 func TestExitWaitsForSalesThatACutJournalLacks(t *testing.T) {
 	t.Parallel()

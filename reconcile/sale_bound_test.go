@@ -10,7 +10,7 @@ import (
 )
 
 // An older journal contains a position that its own later orders have sold, and on spot an exit would sell
-// a person's coins.
+// a person's units.
 func TestOldJournalSellsNoMoreThanWalletShows(t *testing.T) {
 	t.Parallel()
 	for name, sold := range map[string]exchange.Quantity{"long after the last fill": 0, "with a fill of just now": 4} {
@@ -75,7 +75,7 @@ func uncertainPurchase(t *testing.T, change func(*exchange.NewOrder), left excha
 	return w
 }
 
-func TestFlattenLeavesCoinsBeyondUncertainPurchase(t *testing.T) {
+func TestFlattenLeavesUnitsBeyondUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	limit := func(*exchange.NewOrder) {}
 	byAmount := func(o *exchange.NewOrder) {
@@ -158,7 +158,7 @@ func TestUncertainSaleIsRepeatedOnlyIfWalletHasAsset(t *testing.T) {
 }
 
 // After the baseline was taken a person bought, and the wallet shows that holding after the first sale.
-func TestUncertainSaleIsNotRepeatedWithManualCoins(t *testing.T) {
+func TestUncertainSaleIsNotRepeatedWithManualUnits(t *testing.T) {
 	t.Parallel()
 	for bought, want := range map[string]bool{"0.015": true, "0.025": false} {
 		w := newWallet(t)
@@ -232,7 +232,7 @@ func TestSaleSeenInWalletIsNotRepeated(t *testing.T) {
 }
 
 // A restored backup does not know about later sales. Until the order history has been read, which shows them, an exit sells none of
-// a person's coins.
+// a person's units.
 func TestUnreadHistoryBoundsSalesByWallet(t *testing.T) {
 	t.Parallel()
 	soldBeforeTheHistory(t)

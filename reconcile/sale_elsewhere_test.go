@@ -9,7 +9,7 @@ import (
 )
 
 // The lists omit ids, and the wallet lacks some of a position: another botd may have sold that. The exit waits one round for the order history. What that
-// shows as sold is not sold again; the coins in its place are a person's.
+// shows as sold is not sold again; the units in its place are a person's.
 func TestExitSellsNothingThatAnotherBotdHasSold(t *testing.T) {
 	t.Parallel()
 	flatten := func(d *Desired) { d.Flatten = true }

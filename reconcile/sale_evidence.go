@@ -47,8 +47,8 @@ func (s saleEvidence) freed() exchange.Quantity {
 	return min(freed, frozen)
 }
 
-// walletHoldsOnlyOwn reports whether the newest wallet shows no coins of a spot symbol's asset beyond botd's own. An excessive sale then sells nobody
-// else's coins: the exchange refuses it.
+// walletHoldsOnlyOwn reports whether the newest wallet shows no units of a spot symbol's asset beyond botd's own. An excessive sale then sells nobody
+// else's units: the exchange refuses it.
 func (s saleEvidence) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
 	others := max(symbol.Baseline(), symbol.Unattributed(), s.tracker.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)

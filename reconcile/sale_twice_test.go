@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// botd's own stop whose row cannot be read rests as long as the wallet freezes what it sells: a second stop would sell a person's coins.
+// botd's own stop whose row cannot be read rests as long as the wallet freezes what it sells: a second stop would sell a person's units.
 func TestUnreadableStopRestsWhileTheWalletFreezesItsAsset(t *testing.T) {
 	t.Parallel()
 	unreadableStop(t, "1", "0.01", 0)
@@ -33,8 +33,8 @@ func unreadableStop(t testing.TB, free, frozen string, want exchange.Quantity) {
 	}
 }
 
-// Another botd holds the same coins. What the wallet freezes for its orders is not sold by an exit, whether or not the open list shows them: the exit
-// would sell a person's coins as soon as they are executed.
+// Another botd holds the same units. What the wallet freezes for its orders is not sold by an exit, whether or not the open list shows them: the exit
+// would sell a person's units as soon as they are executed.
 func TestExitLeavesWhatTheWalletFreezesForAnotherBotd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]frozenForAnother{
@@ -89,7 +89,7 @@ func exitWithAnother(t testing.TB, c frozenForAnother) {
 	}
 }
 
-// A person has deposited coins, and another botd with a copy of the journal has sold the position. No list shows that sale. An exit leaves the deposit,
+// A person has deposited units, and another botd with a copy of the journal has sold the position. No list shows that sale. An exit leaves the deposit,
 // but not what that botd has bought itself (seed 910042572).
 func TestExitSellsNoDepositInPlaceOfWhatAnotherBotdHasSold(t *testing.T) {
 	t.Parallel()
@@ -128,7 +128,7 @@ func nextToADeposit(t testing.TB) (w *wallet, derive func() []Intent) {
 	return w, derive
 }
 
-// A person has deposited coins, and another botd with a copy of the journal has sold the position, as the history shows. No stop covers the deposit in its
+// A person has deposited units, and another botd with a copy of the journal has sold the position, as the history shows. No stop covers the deposit in its
 // place, also not after a further deposit. What a person withdraws is no such sale (seeds 885400534, 885401234, 885401952).
 func TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold(t *testing.T) {
 	t.Parallel()

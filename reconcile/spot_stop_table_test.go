@@ -368,7 +368,7 @@ func TestStopsMoveTogetherWithoutLatency(t *testing.T) {
 }
 
 // A stop that sells what the other botd's stop sells already is one too many.
-func TestNoStopMovesWithAnotherBotdsSameCoins(t *testing.T) {
+func TestNoStopMovesWithAnotherBotdsSameUnits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string

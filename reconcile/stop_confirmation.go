@@ -8,10 +8,10 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Open list and wallet are two witnesses of a spot stop: the list shows it, and the wallet freezes its coins. If only one of them does, either may be old
-// or wrong. Then the exchange decides: botd sends another stop. Where the account holds nobody else's coins, the exchange refuses it if the first one
-// rests, or if the coins have been sold. Where it holds a person's coins too, the exchange would take those, so botd sends another stop only if neither
-// witness shows the first one, and only for coins that the wallet shows as free.
+// Open list and wallet are two witnesses of a spot stop: the list shows it, and the wallet freezes its units. If only one of them does, either may be old
+// or wrong. Then the exchange decides: botd sends another stop. Where the account holds nobody else's units, the exchange refuses it if the first one
+// rests, or if the units have been sold. Where it holds a person's units too, the exchange would take those, so botd sends another stop only if neither
+// witness shows the first one, and only for units that the wallet shows as free.
 
 const (
 	unconfirmedWaitMS = 2_000 // after which another stop is sent
@@ -40,7 +40,7 @@ func (s *survey) unconfirmed(symbol *SymbolState) exchange.Quantity {
 	return on.spotPosition().unconfirmed()
 }
 
-// unconfirmed returns the part of the position whose sale open list and wallet do not both show; where the account holds others' coins, the part whose
+// unconfirmed returns the part of the position whose sale open list and wallet do not both show; where the account holds others' units, the part whose
 // sale neither shows.
 func (s spotPosition) unconfirmed() exchange.Quantity {
 	return s.withoutSale(s.saleEvidence().walletHoldsOnlyOwn())
@@ -112,13 +112,13 @@ func (s spotPosition) acceptedPurchases() (sum exchange.Quantity) {
 		market := p.Order().Type == exchange.MarketOrder
 		if market && p.Order().Side == exchange.Buy && p.OrderID() != 0 && s.tracker.Unlisted(p) && s.nowMS-s.tracker.arrivedMS(p) > newOrderMS {
 			bought := s.symbol.mayBuy(p)
-			sum += bought - bought/32 // mayBuy is the most: the price may have been higher, and the fee comes from the coins
+			sum += bought - bought/32 // mayBuy is the most: the price may have been higher, and the fee comes from the units
 		}
 	}
 	return sum
 }
 
-// confirmedByExchange returns the quantity of such stops that the exchange has accepted: where nobody else's coins are held, it holds their coins.
+// confirmedByExchange returns the quantity of such stops that the exchange has accepted: where nobody else's units are held, it holds their units.
 func (s spotPosition) confirmedByExchange() (sum exchange.Quantity) {
 	for _, p := range s.stops {
 		if p.Key() == UnconfirmedKey && p.OrderID() != 0 && s.saleEvidence().walletHoldsOnlyOwn() {

@@ -48,12 +48,12 @@ func TestPartWhoseSaleIsNotShown(t *testing.T) {
 			w.now += 3_000
 			w.shows("0", "0.01")
 		}, 10, 0},
-		{"a sale of unknown outcome next to a person's coins", "1", func(w *wallet, _ *SymbolState) {
+		{"a sale of unknown outcome next to a person's units", "1", func(w *wallet, _ *SymbolState) {
 			w.places(placement.StopLoss, 0, stopOf(10))
 			w.now += 3_000
 			w.shows("1.01", "0")
 		}, 0, 0},
-		{"an unlisted purchase next to a person's coins", "1", func(w *wallet, symbol *SymbolState) {
+		{"an unlisted purchase next to a person's units", "1", func(w *wallet, symbol *SymbolState) {
 			w.shows("1.01", "0")
 			symbol.spot.unlisted.inferred = 4
 		}, 14, 14},
@@ -121,7 +121,7 @@ func TestAcceptedPurchases(t *testing.T) {
 	}
 }
 
-// Only an unconfirmed stop counts that the exchange has accepted, where nobody else's coins are held.
+// Only an unconfirmed stop counts that the exchange has accepted, where nobody else's units are held.
 func TestStopsConfirmedByExchange(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestStopsConfirmedByExchange(t *testing.T) {
 	}{
 		{"accepted", "0", UnconfirmedKey, 8, 6}, {"the first order of an exchange", "0", UnconfirmedKey, 1, 6},
 		{"its answer was lost", "0", UnconfirmedKey, 0, 0}, {"an ordinary stop", "0", "", 8, 0},
-		{"next to a person's coins", "1", UnconfirmedKey, 8, 0},
+		{"next to a person's units", "1", UnconfirmedKey, 8, 0},
 	} {
 		w := holdingNextTo(t, ForeignHalt, c.others)
 		w.deriver()

@@ -9,7 +9,7 @@ import (
 )
 
 // A stop of ten rests, or has ended: the open list, the wallet, or both show that. Where only one of them shows the stop for longer than two seconds,
-// another one is sent. Next to a person's coins both must show that it has ended (seeds 895021302, 895081959, 895079203).
+// another one is sent. Next to a person's units both must show that it has ended (seeds 895021302, 895081959, 895079203).
 func TestUnconfirmedStopIsFollowedByAnother(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]unconfirmedStop{
@@ -20,9 +20,9 @@ func TestUnconfirmedStopIsFollowedByAnother(t *testing.T) {
 		"a half-empty wallet":                       {listed: true, free: "0.005", frozen: "0", want: 5},
 		"an empty wallet":                           {listed: true, free: "0", frozen: "0", want: 10},
 		"the wallet cannot be read":                 {listed: true},
-		"next to a person's coins, listed":          {others: "1", listed: true, free: "1.01", frozen: "0"},
-		"next to a person's coins, an empty wallet": {others: "1", listed: true, free: "0", frozen: "0"},
-		"next to a person's coins, none is free":    {others: "1", free: "1", frozen: "0"},
+		"next to a person's units, listed":          {others: "1", listed: true, free: "1.01", frozen: "0"},
+		"next to a person's units, an empty wallet": {others: "1", listed: true, free: "0", frozen: "0"},
+		"next to a person's units, none is free":    {others: "1", free: "1", frozen: "0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -32,7 +32,7 @@ func TestUnconfirmedStopIsFollowedByAnother(t *testing.T) {
 }
 
 type unconfirmedStop struct {
-	others       string // a person's coins
+	others       string // a person's units
 	listed       bool
 	free, frozen string // empty: the wallet cannot be read
 	forMS        int64  // how long that is shown; 0 for 3 s
@@ -71,7 +71,7 @@ func (c unconfirmedStop) check(t testing.TB) {
 }
 
 // The exchange accepted a purchase of ten, and neither list nor history nor wallet shows it. A market order is executed at once, so a stop is sent for the
-// least that it has bought, unless that could be a person's coins (seed 895061650).
+// least that it has bought, unless that could be a person's units (seed 895061650).
 func TestAcceptedPurchaseThatNothingShowsGetsAStop(t *testing.T) {
 	t.Parallel()
 	market := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)}
@@ -214,12 +214,12 @@ func canceledOnce(t testing.TB) {
 
 // No order could have sold the position, and its stop's price is passed. What the wallet does not show cannot be sold at once, and gets a stop below the
 // last price (seeds 895044870, 895069351).
-func TestPassedStopIsReplacedWhereOnlyTheWalletLacksTheCoins(t *testing.T) {
+func TestPassedStopIsReplacedWhereOnlyTheWalletLacksTheUnits(t *testing.T) {
 	t.Parallel()
-	passedWithoutCoins(t)
+	passedWithoutUnits(t)
 }
 
-func passedWithoutCoins(t testing.TB) {
+func passedWithoutUnits(t testing.TB) {
 	w, derive := protecting(t)
 	w.now += 30_000
 	w.shows("0", "0")
@@ -235,7 +235,7 @@ func TestPassedStopIsReplacedOnceTheRefusalOfItsExitIsConfirmed(t *testing.T) {
 	t.Parallel()
 	passedAfterRefusedExit(t, 400, "0", "10000", 0)
 	passedAfterRefusedExit(t, 1_500, "0", "10000", 10)
-	passedAfterRefusedExit(t, 1_500, "1", "10475", 0) // its coins are gone, and its money has come
+	passedAfterRefusedExit(t, 1_500, "1", "10475", 0) // its units are gone, and its money has come
 }
 
 func passedAfterRefusedExit(t testing.TB, afterMS int64, asset, money string, want exchange.Quantity) {
@@ -270,8 +270,8 @@ func canceledAfterRefusals(t testing.TB) {
 	}
 }
 
-// Open list and history show that each stop has ended, and no list has shown one open. If the wallet freezes coins for them, they rest: next to a person's
-// coins, each further one would freeze some of those. What the wallet froze before proves nothing, and neither does the end of one stop.
+// Open list and history show that each stop has ended, and no list has shown one open. If the wallet freezes units for them, they rest: next to a person's
+// units, each further one would freeze some of those. What the wallet froze before proves nothing, and neither does the end of one stop.
 func TestStopsThatTheWalletFreezesAreNotPlacedWithoutEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]deniedStop{
@@ -290,7 +290,7 @@ func TestStopsThatTheWalletFreezesAreNotPlacedWithoutEnd(t *testing.T) {
 }
 
 type deniedStop struct {
-	freezes  bool   // the wallet freezes coins for each of them
+	freezes  bool   // the wallet freezes units for each of them
 	others   string // what it freezes for a person
 	shown    bool
 	canceled bool

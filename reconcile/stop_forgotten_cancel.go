@@ -7,15 +7,15 @@ import (
 )
 
 // A process may end between the exchange's answer that it canceled a stop and the record of the next stop. The start does not know of that answer, and an
-// old open list still shows the stop. The wallet shows that it has ended: it shows all coins, and freezes less than the listed sales need, by exactly this
-// stop. Next to a person's coins no other stop is sent on that evidence alone, so botd cancels the stop once more, and the exchange decides: if it rested, it
+// old open list still shows the stop. The wallet shows that it has ended: it shows all units, and freezes less than the listed sales need, by exactly this
+// stop. Next to a person's units no other stop is sent on that evidence alone, so botd cancels the stop once more, and the exchange decides: if it rested, it
 // is placed again.
 
 // forgottenCancelMS is the time after a start for which such a stop is looked for.
 const forgottenCancelMS = 30_000
 
 // forgetsCancel reports whether a spot stop is from before a recent start of the only botd, so that an answer to its cancel may be forgotten, and the
-// newest wallet shows all coins, so that nothing was sold.
+// newest wallet shows all units, so that nothing was sold.
 func forgetsCancel(t *Tracker, p *account.Placement) bool {
 	symbol := t.Symbol(p.Symbol())
 	if symbol.rules == nil || t.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees() {

@@ -8,15 +8,15 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Next to a person's coins, a process dies between the answer to a stop's cancel and its replacement. After the start an old list still shows the stop, and
-// the wallet freezes nothing for it. botd cancels it once more, and its coins get a stop, whatever the exchange answers (seeds 904007262, 897021008).
+// Next to a person's units, a process dies between the answer to a stop's cancel and its replacement. After the start an old list still shows the stop, and
+// the wallet freezes nothing for it. botd cancels it once more, and its units get a stop, whatever the exchange answers (seeds 904007262, 897021008).
 func TestStopWhoseCancelAStartForgotIsReplaced(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]forgottenCancel{
 		"the exchange refuses the cancel": {free: "1.006", frozen: "0.004", refuses: true, canceled: true, want: 6},
 		"it rested all the same":          {free: "1.006", frozen: "0.004", canceled: true, want: 6},
 		"the wallet freezes all":          {free: "1", frozen: "0.01"},
-		"it has sold the coins":           {free: "1", frozen: "0.004"},
+		"it has sold the units":           {free: "1", frozen: "0.004"},
 		"another quantity":                {free: "1.005", frozen: "0.005"},
 		"no start":                        {free: "1.006", frozen: "0.004", runs: true},
 		"a start of long ago":             {free: "1.006", frozen: "0.004", afterMS: forgottenCancelMS},
@@ -71,9 +71,9 @@ func (c forgottenCancel) check(t testing.TB) {
 	}
 }
 
-// Next to a person's coins, the outcome of an exit is unknown, and the row of a stop of six cannot be read. The wallet freezes six: the stop rests, and the
+// Next to a person's units, the outcome of an exit is unknown, and the row of a stop of six cannot be read. The wallet freezes six: the stop rests, and the
 // exit holds nothing (seed 895080312).
-func TestStopWithAnUnreadableRowHoldsItsCoins(t *testing.T) {
+func TestStopWithAnUnreadableRowHoldsItsUnits(t *testing.T) {
 	t.Parallel()
 	unreadableHolds(t)
 }

@@ -41,7 +41,7 @@ func (m *movedStop) ends(open ...exchange.Order) {
 	m.w.sees("1", "0.01", []exchange.Order{ended}, open...)
 }
 
-// To this botd, somebody has canceled its stop. Another stop beside the one in its place would sell the same coins twice.
+// To this botd, somebody has canceled its stop. Another stop beside the one in its place would sell the same units twice.
 func TestStopInPlaceOfOneThatAnotherCanceledIsNotPlacedAgain(t *testing.T) {
 	t.Parallel()
 	notPlacedAgain(t)
@@ -61,7 +61,7 @@ func notPlacedAgain(t testing.TB) {
 	m.w.now += 1_000
 	m.w.sees("1.01", "0", nil)
 	if have := stopped(m.derive()); have != 0 {
-		t.Errorf("want none at once when it is ended: its coins may be on sale; have one of %d", have)
+		t.Errorf("want none at once when it is ended: its units may be on sale; have one of %d", have)
 	}
 	m.w.now += canceledByOthersWaitMS
 	if have := stopped(m.derive()); have != 10 {

@@ -9,11 +9,11 @@ import (
 )
 
 // A spot stop whose answer does not come is placed again after two seconds if the wallet has enough for one of the two only, and freezes nothing for
-// the first: the exchange refuses whichever arrives second. Where a person's coins suffice for both, both would sell.
+// the first: the exchange refuses whichever arrives second. Where a person's units suffice for both, both would sell.
 func TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		others       exchange.Quantity // a person's coins
+		others       exchange.Quantity // a person's units
 		free, frozen string
 		readMS       int64             // of the last read, since the stop was handed out
 		atMS         int64             // since then
@@ -21,7 +21,7 @@ func TestUnansweredSpotStopIsPlacedAgainIfWalletHasOne(t *testing.T) {
 	}{
 		"after two seconds":            {0, "0.01", "0", 2_001, 2_001, 10},
 		"a little earlier":             {0, "0.01", "0", 1_900, 1_999, 0},
-		"a person has some coins":      {9, "0.019", "0", 2_001, 2_001, 10},
+		"a person has some units":      {9, "0.019", "0", 2_001, 2_001, 10},
 		"a person has enough for both": {10, "0.02", "0", 2_001, 2_001, 0},
 		"the wallet freezes it":        {0, "0", "0.01", 2_001, 2_001, 0},
 		"the wallet has sold it":       {0, "0", "0", 2_001, 2_001, 0},

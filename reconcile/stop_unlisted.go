@@ -7,7 +7,7 @@ import (
 )
 
 // A stop that the exchange accepted may end, according to open list and history, before any list has shown it open. If both are wrong, the stop rests, and
-// each further one freezes other coins of the account. The wallet decides: while it freezes at least the position more than before the first of these stops
+// each further one freezes other units of the account. The wallet decides: while it freezes at least the position more than before the first of these stops
 // was sent, beyond what the open list shows, no other stop is sent. One such stop proves nothing, because the wallet may be older than its end.
 
 // deniedStops are a position's stops that no list has shown open, since a list last showed one open.

@@ -8,8 +8,8 @@ import (
 	"botd/reconcile/record"
 )
 
-// A wallet that is minutes old still shows coins that have been sold since, and none of the money. Those coins are not a person's.
-func TestWalletReadBeforeASaleShowsNoForeignCoins(t *testing.T) {
+// A wallet that is minutes old still shows units that have been sold since, and none of the money. Those units are not a person's.
+func TestWalletReadBeforeASaleShowsNoForeignUnits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		asset, usd string

@@ -75,7 +75,7 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 
 // partialWallet applies a wallet's evidence about orders if other reads about the symbol failed. If the
 // open list was read, even with unreadable rows, that includes the results of purchases.
-// What a refused sale has sold needs no list: its coins are missing, and their money has come.
+// What a refused sale has sold needs no list: its units are missing, and their money has come.
 func (s walletComparison) partialWallet(symbol *SymbolState) {
 	switch {
 	case !s.fetched.Balances.Done() || symbol.rules == nil:
@@ -103,7 +103,7 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := (quantity - symbol.Unattributed()).Abs()
-	if s.tracker.StandsDown() { // another botd may have bought more, or sold botd's own coins
+	if s.tracker.StandsDown() { // another botd may have bought more, or sold botd's own units
 		return
 	}
 	if quantity > symbol.Unattributed() && (s.tracker.showsBeforeSale(symbol) || s.tracker.showsEarlier(symbol)) {

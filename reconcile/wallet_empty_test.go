@@ -22,7 +22,7 @@ func TestEmptyWalletDoesNotShowThatAnExitSold(t *testing.T) {
 		"sold":                                 {"0", "10500", nil, 0},
 		"sold at its limit":                    {"0", "10470.25", nil, 0},
 		"less than its limit":                  {"0", "10470.24", nil, 10},
-		"a person's coins are there":           {"1", "10000", nil, 0},
+		"a person's units are there":           {"1", "10000", nil, 0},
 		"an empty wallet after a start":        {"0", "0", func(w *wallet) { w.restores(); w.deriver(); w.now += 3_000 }, 10},
 		"one without the asset, after a start": {"0", "10000", func(w *wallet) { w.restores(); w.deriver(); w.now += 3_000 }, 10},
 		"sold, after a start":                  {"0", "10500", func(w *wallet) { w.restores(); w.deriver(); w.now += 3_000 }, 0},

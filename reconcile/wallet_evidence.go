@@ -67,7 +67,7 @@ func (e walletEvidence) timesPaid(p *account.Placement, symbol *SymbolState) exc
 }
 
 // concurrentPurchases returns the live purchases of other assets that a read of the wallet before a purchase did not show, and the most that they may have
-// cost: their amounts, or what the coins are worth that have come.
+// cost: their amounts, or what the units are worth that have come.
 func (e walletEvidence) concurrentPurchases(p *account.Placement, before priorBalance) (others []*account.Placement, cost exchange.Amount) {
 	for q := range e.tracker.Live() {
 		order, on := q.Order(), e.tracker.Symbol(q.Symbol())

@@ -8,15 +8,15 @@ import (
 	"botd/reconcile/record"
 )
 
-// Of 10, a stop covers 6, and one over the other 4 has been canceled. The wallet is older: it still freezes these. Where nobody else has coins of the asset,
+// Of 10, a stop covers 6, and one over the other 4 has been canceled. The wallet is older: it still freezes these. Where nobody else has units of the asset,
 // the next stop waits for no newer wallet, whatever the exchange has refused and whatever is quarantined: it refuses a stop too many. Where a person has
-// coins, a stop too many would sell them.
-func TestOldWalletBlocksNoStopIfNobodyElseHasCoins(t *testing.T) {
+// units, a stop too many would sell them.
+func TestOldWalletBlocksNoStopIfNobodyElseHasUnits(t *testing.T) {
 	t.Parallel()
-	onlyOwnCoins(t)
+	onlyOwnUnits(t)
 }
 
-func onlyOwnCoins(t testing.TB) {
+func onlyOwnUnits(t testing.TB) {
 	t.Helper()
 	exitRefused := func(w *wallet, _ exchange.Order) []exchange.Order {
 		w.now += 60_000
@@ -53,11 +53,11 @@ func onlyOwnCoins(t testing.TB) {
 		{"the wallet has less", "0", "0", "0.009", quarantined, 3},
 		{"a purchase without an answer has bought 3", "0", "0.003", "0.01", lost, 7},
 		{"a stop is refused that may rest", "0", "0", "0.01", stopRefused, 4},
-		{"an exit is refused, and a person has coins", "1", "1", "0.01", exitRefused, 0},
-		{"the symbol is quarantined, and a person has coins", "1", "1", "0.01", quarantined, 4},
-		{"a person's coins are frozen", "1", "0", "1.01", quarantined, 0},
-		{"a person has deposited coins", "0", "0", "1.01", quarantined, 0},
-		{"a stop is refused that may rest, and a person has coins", "1", "1", "0.01", stopRefused, 0},
+		{"an exit is refused, and a person has units", "1", "1", "0.01", exitRefused, 0},
+		{"the symbol is quarantined, and a person has units", "1", "1", "0.01", quarantined, 4},
+		{"a person's units are frozen", "1", "0", "1.01", quarantined, 0},
+		{"a person has deposited units", "0", "0", "1.01", quarantined, 0},
+		{"a stop is refused that may rest, and a person has units", "1", "1", "0.01", stopRefused, 0},
 	} {
 		w := holdingNextTo(t, ForeignHalt, c.others)
 		derive := w.deriver()
@@ -74,8 +74,8 @@ func onlyOwnCoins(t testing.TB) {
 	}
 }
 
-// A wallet that must be read again no longer shows that nobody else has coins.
-func TestForgottenWalletDoesNotShowThatNobodyElseHasCoins(t *testing.T) {
+// A wallet that must be read again no longer shows that nobody else has units.
+func TestForgottenWalletDoesNotShowThatNobodyElseHasUnits(t *testing.T) {
 	t.Parallel()
 	for _, forgets := range []bool{false, true} {
 		w := holdingNextTo(t, ForeignHalt, "0")
@@ -96,7 +96,7 @@ func TestForgottenWalletDoesNotShowThatNobodyElseHasCoins(t *testing.T) {
 }
 
 // A wallet that showed nothing for long is contradicted, and a sale of 6 of 10 has been booked since. The price has passed the stop of the rest. It is sold as
-// far as the newest wallet shows it, although that may be older than the sale. If that wallet still shows nothing, not even a person's coins, the rest gets a
+// far as the newest wallet shows it, although that may be older than the sale. If that wallet still shows nothing, not even a person's units, the rest gets a
 // stop below the price of now.
 func TestRestOfAContradictedPositionIsSoldWhenItsPriceIsPassed(t *testing.T) {
 	t.Parallel()
@@ -161,7 +161,7 @@ func purchaseWithRemainder(t testing.TB) {
 }
 
 // The exchange answered that it canceled a stop, and an old list shows it as open again. Once the exchange refuses to cancel it, and the wallet freezes less
-// than the listed stops need, its coins get another stop.
+// than the listed stops need, its units get another stop.
 func TestStopThatAnOldListShowsAfterItsCancelIsReplaced(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -201,7 +201,7 @@ func listedAfterItsCancel(t testing.TB, frozen string, answered, refused bool, w
 
 // One of two stops has been canceled, and the price has passed both. An old history shows the other one without an end, but the wallet lacks what that one
 // covers. What the wallet shows is sold, unless it may be a person's.
-func TestCanceledStopsCoinsAreSoldBesideAStopThatMayHaveExecuted(t *testing.T) {
+func TestCanceledStopsUnitsAreSoldBesideAStopThatMayHaveExecuted(t *testing.T) {
 	t.Parallel()
 	for others, want := range map[string]exchange.Quantity{"0": 4, "1": 0} {
 		executedUnseen(t, others, want)
@@ -227,9 +227,9 @@ func executedUnseen(t testing.TB, others string, want exchange.Quantity) {
 	}
 }
 
-// An old list shows a stop of four whose cancel the exchange has answered, or that has ended since, and omits one of six. The coins that the wallet freezes
+// An old list shows a stop of four whose cancel the exchange has answered, or that has ended since, and omits one of six. The units that the wallet freezes
 // are those of the other one, although an earlier wallet may have frozen none.
-func TestFrozenCoinsAreThoseOfAStopThatAnOldListOmits(t *testing.T) {
+func TestFrozenUnitsAreThoseOfAStopThatAnOldListOmits(t *testing.T) {
 	t.Parallel()
 	for _, ended := range []bool{false, true} {
 		for _, earlier := range []string{"0.006", "0"} {

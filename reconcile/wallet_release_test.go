@@ -33,8 +33,8 @@ func TestExitSellsWhatACanceledStopHasFreed(t *testing.T) {
 	}
 }
 
-// A smaller target needs the canceled stop of 4 of the 10, not the one of 6 that stands, and another order sells 6 of a person's coins. The wallet, which may
-// be older than the cancel, is one of both stops and that order, or has lost coins of botd's.
+// A smaller target needs the canceled stop of 4 of the 10, not the one of 6 that stands, and another order sells 6 of a person's units. The wallet, which may
+// be older than the cancel, is one of both stops and that order, or has lost units of botd's.
 func TestPartialExitSellsWhatACanceledStopHasFreed(t *testing.T) {
 	t.Parallel()
 	unread := func(d *Desired) { d.Unread = true }

@@ -467,7 +467,7 @@ func TestSaleOfTheMomentOfAReadHoldsNothingInIt(t *testing.T) {
 }
 
 // What sales on another symbol of the asset freeze is not frozen for a sale on this one.
-func TestSalesOnAnotherSymbolFreezeTheirOwnCoins(t *testing.T) {
+func TestSalesOnAnotherSymbolFreezeTheirOwnUnits(t *testing.T) {
 	t.Parallel()
 	frozenElsewhere(t)
 }
@@ -854,7 +854,7 @@ func TestAStopWhoseCancelWasSent(t *testing.T) {
 	}
 }
 
-// The coins count as free while the wallet may be older than the answer, for the newest 64 sales.
+// The units count as free while the wallet may be older than the answer, for the newest 64 sales.
 func TestCanceledSaleFreesAsset(t *testing.T) {
 	t.Parallel()
 	canceled := func(w *wallet, id string) *exchange.Order {

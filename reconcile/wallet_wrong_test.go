@@ -85,7 +85,7 @@ func executedBeyondAnOldWallet(t testing.TB) {
 	}
 }
 
-// A sale by others that the order history shows confirms the wallet's shortfall in any quarantine: the stop would sell a person's coins.
+// A sale by others that the order history shows confirms the wallet's shortfall in any quarantine: the stop would sell a person's units.
 func TestASaleByOthersTakesTheStopOffInAQuarantine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

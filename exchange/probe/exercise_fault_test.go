@@ -167,7 +167,7 @@ func TestPositionsOfASymbolAreSummedWithTheirSides(t *testing.T) {
 	}
 }
 
-// TestThePriceOfTheSmallestLevelIsNamed quotes levels of 4, 2 and 3 coins in turn. Two coins and the smallest order cost
+// TestThePriceOfTheSmallestLevelIsNamed quotes levels of 4, 2 and 3 units in turn. Two units and the smallest order cost
 // 100,070.01 USDT, more than is spent: 10 times 5 USDT, or three of the smallest orders.
 func TestThePriceOfTheSmallestLevelIsNamed(t *testing.T) {
 	t.Parallel()
@@ -184,7 +184,7 @@ func TestThePriceOfTheSmallestLevelIsNamed(t *testing.T) {
 			})
 		}})
 		r := probed(t, trading(venue))
-		// 2.001 coins at 50010 are 100070.01 USDT. Three orders of 0.001 at 50010 are 150.03 USDT.
+		// 2.001 units at 50010 are 100070.01 USDT. Three orders of 0.001 at 50010 are 150.03 USDT.
 		want := "the best level of the book was never small enough in 20 reads: 100070.01 USDT at least, more than the 150.03 USDT that are spent here; " +
 			"no order was filled in part"
 		if step := r.step(t, "futures_partial"); step.Outcome != Skip || step.What != want {
@@ -303,7 +303,7 @@ func TestAWalletThatShowsNoPurchaseEndsTheExercise(t *testing.T) {
 	}))
 }
 
-// TestTheSmallestOfTheLevelsIsNamed quotes a level of 2 coins once among levels of 4: at first, and later.
+// TestTheSmallestOfTheLevelsIsNamed quotes a level of 2 units once among levels of 4: at first, and later.
 func TestTheSmallestOfTheLevelsIsNamed(t *testing.T) {
 	t.Parallel()
 	for _, at := range []int{1, 2, 20} {

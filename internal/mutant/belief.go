@@ -83,15 +83,15 @@ var belief = []Row{
 		"reconcile TestUnlistedPurchaseKeepsStopAgainstOneWallet", []Edit{
 			{"reconcile.inferredPurchases.vanished", "t.undecided-t.inferred", "0"},
 		}},
-	{"others_keep_stop", "coins of a manual purchase, bought during an unanswered one, keep a stop", "16",
+	{"others_keep_stop", "units of a manual purchase, bought during an unanswered one, keep a stop", "16",
 		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
 			{"reconcile.unlistedOrders.noteUndecided", "left -= t.others[i].Filled", "_ = i"},
 		}},
-	{"forgotten_sale_again", "coins that botd sold from a purchase missing in an old backup get a stop again after a start", "15",
+	{"forgotten_sale_again", "units that botd sold from a purchase missing in an old backup get a stop again after a start", "15",
 		"reconcile TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase", []Edit{
 			{"reconcile.SymbolState.notePeerOrder", "t.peer.sold = s.Oversold()", ""},
 		}},
-	{"others_proceeds", "the sale of manually bought coins on spot counts as a gain of the strategy", "Limits",
+	{"others_proceeds", "the sale of manually bought units on spot counts as a gain of the strategy", "Limits",
 		"runtime/engine TestSaleBeforeItsPurchaseIsTheStrategys", []Edit{
 			{"runtime/engine.results.cashFlow", "fill.Others != 0", "false"},
 		}},
@@ -203,7 +203,7 @@ var belief = []Row{
 		"reconcile TestStandingDownKeepsOwnUnlistedPurchase", []Edit{
 			{"reconcile.SymbolState.ownOnSpot", "s.spot.unlisted.inferred", "0"},
 		}},
-	{"sold_held_twice", "an unlisted sale is deducted again from the coins left in the wallet", "40",
+	{"sold_held_twice", "an unlisted sale is deducted again from the units left in the wallet", "40",
 		"reconcile TestStopOfRemainderNeedsNoList", []Edit{
 			{"reconcile.spotStops.stoppable", "d.tracker.hasEnded(p) && p.Remaining() <= sold", "false"},
 		}},
@@ -267,7 +267,7 @@ var belief = []Row{
 		"reconcile TestAfterAStartASaleThatTheJournalLacksIsAWitness", []Edit{
 			{"reconcile.observedAccount.salesFrom", "cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())", "symbol.ChangedMS()"},
 		}},
-	{"deposit_makes_up", "coins sold by orders of known starts count as held again after an equal deposit", "15",
+	{"deposit_makes_up", "units sold by orders of known starts count as held again after an equal deposit", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
 			{"reconcile.SymbolState.jointPosition", "min(0, s.spot.peer.continued)", "0"},
 		}},

@@ -292,7 +292,7 @@ var protocol = []Row{
 		"reconcile TestPositionDatedByFastClockEndsByItsRow", []Edit{
 			{"reconcile.orderRows.observeOrder", "CreatedMS: «datedBefore(p, order)», },", "0"},
 		}},
-	{"stood_down_sells_again", "while botd stands down, a stop on spot covers coins that unjournalled orders have sold", "15",
+	{"stood_down_sells_again", "while botd stands down, a stop on spot covers units that unjournalled orders have sold", "15",
 		"reconcile TestStandingDownSpotStopSellsOnce", []Edit{
 			{"reconcile.jointProtection.cancelSoldStops", "excess > 0", "false"},
 		}},
@@ -308,8 +308,8 @@ var protocol = []Row{
 		"reconcile TestExtraStopIsCanceledWithoutOpenList", []Edit{
 			{"reconcile.spotStops.converge", "!d.allShown()", "true"},
 		}},
-	{"repeat_fits", "on spot an exit after a lost one sells the free coins, though the rest is frozen for the lost one", "20",
-		"reconcile TestLostExitIsNotRepeatedWithManualCoins", []Edit{
+	{"repeat_fits", "on spot an exit after a lost one sells the free units, though the rest is frozen for the lost one", "20",
+		"reconcile TestLostExitIsNotRepeatedWithManualUnits", []Edit{
 			{"reconcile.positionExit.reduceNow", "d.saleEvidence().fitsWithUnknown(quantity)", "false"},
 		}},
 	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
@@ -332,7 +332,7 @@ var protocol = []Row{
 		"reconcile TestNoSecondSpotExitDuringExitInPlaceOfStop", []Edit{
 			{"reconcile.inputs.stopsOf", "p.Order().Type == exchange.Limit", "false"},
 		}},
-	{"resting_beside_exit", "on spot a resting exit covers coins that an exit in flight sells", "principle",
+	{"resting_beside_exit", "on spot a resting exit covers units that an exit in flight sells", "principle",
 		"reconcile TestRestingExitExcludesSaleInFlight", []Edit{
 			{"reconcile.reductions.room", "p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell", "false"},
 		}},
@@ -348,7 +348,7 @@ var protocol = []Row{
 		"reconcile TestExitDoesNotReduceUnlistedPurchase", []Edit{
 			{"reconcile.unlistedOrders.infer", "min(before, bought, own+sold)", "0"},
 		}},
-	{"sold_stop_stays", "the stop of sold coins stays if a list cannot be read", "protection",
+	{"sold_stop_stays", "the stop of sold units stays if a list cannot be read", "protection",
 		"reconcile TestStopOfSoldHoldingIsCanceledWithoutList", []Edit{
 			{"reconcile.positionProtection.converge", "!d.saleEvidence().soldAll()", "true"},
 		}},

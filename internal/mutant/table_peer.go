@@ -22,20 +22,20 @@ var peer = []Row{
 		"reconcile TestStartKnowsOrdersOfEveryForgottenStart", []Edit{
 			{"reconcile.evidence.isPeerOrder", "e.tracker.OnlyReported(o.Key(), id)", "false"},
 		}},
-	{"unlisted_stop_forgotten", "another botd's stop that the open list omits counts as ended, though the wallet freezes its coins", "15",
-		"reconcile TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsCoins", []Edit{
+	{"unlisted_stop_forgotten", "another botd's stop that the open list omits counts as ended, though the wallet freezes its units", "15",
+		"reconcile TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsUnits", []Edit{
 			{"reconcile.peerOrders.forgetUnlisted", "frozen < one.net", "true"},
 		}},
 	{"stands_down_unprotected", "while botd stands down, an exit whose answer was lost keeps the stop away", "15",
 		"reconcile TestStopReturnsDespiteLostExitWhileStandingDown", []Edit{
 			{"reconcile.spotStops.leavesUncovered", "d.tracker.stillInWallet(p, d.symbol, d.symbol.jointFills())", "false"},
 		}},
-	{"both_stops_stay", "the stops of two botds over the same coins both stay", "15",
-		"reconcile TestOneOfTwoStopsOverSameCoinsIsCanceled", []Edit{
+	{"both_stops_stay", "the stops of two botds over the same units both stay", "15",
+		"reconcile TestOneOfTwoStopsOverSameUnitsIsCanceled", []Edit{
 			{"reconcile.jointProtection.mayRemoveExcessStop", "t.excess.sinceMS == 0", "true"},
 		}},
-	{"both_sell", "two botds that hold the same coins both sell them", "34",
-		"reconcile TestEarlierBotdSellsSharedCoinsFirst", []Edit{
+	{"both_sell", "two botds that hold the same units both sell them", "34",
+		"reconcile TestEarlierBotdSellsSharedUnitsFirst", []Edit{
 			{"reconcile.peer.startedLater", "id.Start.Compare(own) < 0", "false"},
 		}},
 	{"peer_stop_ignored", "a position that another botd's stop protects is declared unprotected", "15",
@@ -46,7 +46,7 @@ var peer = []Row{
 		"reconcile TestExitWaitsIfAnotherCanceledTheStop", []Edit{
 			{"reconcile.saleEvidence.cancelJustRefused", "s.nowMS-at < cancelRefusedWaitMS", "false"},
 		}},
-	{"hung_list_freezes", "while the open list hangs, coins frozen for acknowledged stops count as frozen for a lost exit", "protection",
+	{"hung_list_freezes", "while the open list hangs, units frozen for acknowledged stops count as frozen for a lost exit", "protection",
 		"reconcile TestStopStaysDespiteLostExitWithoutOpenList", []Edit{
 			{"reconcile.unlistedOrders.noteUnfrozen", "b.Unlisted(q) || «unread»", "false"},
 		}},
@@ -54,11 +54,11 @@ var peer = []Row{
 		"reconcile TestStopAfterRefusedExitCoversWhatIsLeft", []Edit{
 			{"reconcile.spotStops.withoutRefused", "age >= confirmMS", "true"},
 		}},
-	{"refused_sold_later", "ten seconds after a refused sale, coins that the wallet shows as sold are sold again", "41",
+	{"refused_sold_later", "ten seconds after a refused sale, units that the wallet shows as sold are sold again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
 			{"reconcile.saleEvidence.saleRefused", "s.tracker.soldThoughRefused(key)", "0"},
 		}},
-	{"refused_stopped_later", "ten seconds after a refused sale, coins that the wallet shows as sold get a stop again", "41",
+	{"refused_stopped_later", "ten seconds after a refused sale, units that the wallet shows as sold get a stop again", "41",
 		"reconcile TestRefusedSaleThatTheWalletShowsIsNotRepeated", []Edit{
 			{"reconcile.spotStops.withoutRefused", "d.tracker.soldThoughRefused(d.symbol.Key())", "0"},
 		}},
@@ -66,7 +66,7 @@ var peer = []Row{
 		"runtime/engine TestAPriceThatHangsIsReadFromTheList", []Edit{
 			{"runtime/engine.reader.skipLateRead", "p.kind == callTicker", "false"},
 		}},
-	{"deposit_brings_back", "a deposit counts as coins that another botd has sold", "15",
+	{"deposit_brings_back", "a deposit counts as units that another botd has sold", "15",
 		"reconcile TestDepositDoesNotBringBackWhatAnotherBotdSold", []Edit{
 			{"reconcile.SymbolState.jointPosition", "s.Cause() != record.SoldByOthers", "true"},
 		}},
@@ -111,11 +111,11 @@ var peer = []Row{
 			{"reconcile.positionExit.postpones", "d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)",
 				"d.symbol.Key().Market == exchange.Spot && d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS)"},
 		}},
-	{"frozen_elsewhere", "coins frozen by a sale on another symbol of the asset prevent a stop", "protection",
-		"reconcile TestSalesOnAnotherSymbolFreezeTheirOwnCoins", []Edit{
+	{"frozen_elsewhere", "units frozen by a sale on another symbol of the asset prevent a stop", "protection",
+		"reconcile TestSalesOnAnotherSymbolFreezeTheirOwnUnits", []Edit{
 			{"reconcile.tracked.ofAsset", "symbol.rules.QuantityOf(rules.QuantityAmount(quantity))", "0"},
 		}},
-	{"cut_sales_sold_again", "an exit after a start sells coins again that sales missing in a cut journal have sold", "35",
+	{"cut_sales_sold_again", "an exit after a start sells units again that sales missing in a cut journal have sold", "35",
 		"reconcile TestExitWaitsForSalesThatACutJournalLacks", []Edit{
 			{"reconcile.walletEvidence.lacksSales", "sum >= missing", "false"},
 		}},
@@ -131,7 +131,7 @@ var peer = []Row{
 		"reconcile TestPurchasesOfTwoStartsDiffer", []Edit{
 			{"reconcile.inputs.amountFor", "s.symbol.last-s.startMark().purchase(quantity)", "s.symbol.last"},
 		}},
-	{"unnamed_peers_sell_together", "two botds with copies of one journal sell the same coins, though lists without ids have shown them to each other", "42",
+	{"unnamed_peers_sell_together", "two botds with copies of one journal sell the same units, though lists without ids have shown them to each other", "42",
 		"reconcile TestOneOfTwoUnnamedPeersSellsFirst", []Edit{
 			{"reconcile.unnamedPeer.exitDelayMS", "t.rank > 0", "false"},
 		}},
@@ -143,27 +143,27 @@ var peer = []Row{
 		"reconcile TestOrderAtPlannedPricesBlocksOpenings", []Edit{
 			{"reconcile.peer.OfPlan", "(others || p.severalAtPlannedPrices(symbol))", "others"},
 		}},
-	{"stop_where_due_ignored", "coins are sold next to another botd that has just protected the position of the same fill", "42",
+	{"stop_where_due_ignored", "units are sold next to another botd that has just protected the position of the same fill", "42",
 		"reconcile TestStopOfAnotherWhereOwnIsDueRevealsAnUnnamedPeer", []Edit{
 			{"reconcile.positionProtection.convergeStop", "d.noteUnnamedStop(price)", ""},
 		}},
-	{"sold_by_peer_again", "an exit by plan sells coins that another botd may have sold, because a deposit made up for them in the wallet", "15",
+	{"sold_by_peer_again", "an exit by plan sells units that another botd may have sold, because a deposit made up for them in the wallet", "15",
 		"reconcile TestExitSellsNoneOfWhatAnotherBotdMayHaveSold", []Edit{
 			{"reconcile.derivation.convergeTarget", "d.spotPosition().unsoldByPeer()", "d.ownPosition"},
 		}},
-	{"yield_since_decision", "two botds sell the same coins at once when a wallet shows them again", "34",
-		"reconcile TestYieldBeginsWhenTheWalletShowsTheCoinsAgain", []Edit{
+	{"yield_since_decision", "two botds sell the same units at once when a wallet shows them again", "34",
+		"reconcile TestYieldBeginsWhenTheWalletShowsTheUnitsAgain", []Edit{
 			{"reconcile.peer.YieldMS", "max(decidedMS, symbol.spot.heldMS)", "decidedMS"},
 		}},
-	{"sold_elsewhere_again", "coins that another botd has sold, by the newest history, are sold again before the decision", "42",
-		"reconcile TestCoinsSoldByAnotherAreNotSoldAgain", []Edit{
+	{"sold_elsewhere_again", "units that another botd has sold, by the newest history, are sold again before the decision", "42",
+		"reconcile TestUnitsSoldByAnotherAreNotSoldAgain", []Edit{
 			{"reconcile.spotPosition.soldElsewhere", "s.symbol.spot.soldElsewhere", "0"},
 		}},
-	{"freed_twice", "an exit counts the coins of a canceled stop twice while a foreign sale is open", "42",
+	{"freed_twice", "an exit counts the units of a canceled stop twice while a foreign sale is open", "42",
 		"reconcile TestExitSellsWhatACanceledStopHasFreed", []Edit{
 			{"reconcile.saleEvidence.freed", "others == 0 || frozen < 0", "true"},
 		}},
-	{"peers_stop_sells_own", "while standing down, botd deducts another's stop from its own coins first", "15",
+	{"peers_stop_sells_own", "while standing down, botd deducts another's stop from its own units first", "15",
 		"reconcile TestPassedStopSellsOwnPartStandingDown", []Edit{
 			{"reconcile.inputs.ownPart", "min(position, s.symbol.jointPosition()-sells)", "min(position, s.symbol.jointPosition()) - sells"},
 		}},
@@ -188,19 +188,19 @@ var peer = []Row{
 		"reconcile TestExitSellsNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
 			{"reconcile.spotPosition.leftByPeer", "own -= s.symbol.spot.peer.persons(s.symbol.Unattributed())", ""},
 		}},
-	{"never_listed_repeated", "another botd's stop that the open list has never shown is placed again, though the wallet freezes its coins", "15",
-		"reconcile TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsCoins", []Edit{
+	{"never_listed_repeated", "another botd's stop that the open list has never shown is placed again, though the wallet freezes its units", "15",
+		"reconcile TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsUnits", []Edit{
 			{"reconcile.spotPosition.toProtect", "s.neverListed()", "0"},
 		}},
 	{"persons_order_protects", "a person's order that the open list shows counts as another botd's stop", "15",
-		"reconcile TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsCoins", []Edit{
+		"reconcile TestStopOfAnotherBotdThatNoListShowsStandsWhileTheWalletFreezesItsUnits", []Edit{
 			{"reconcile.spotPosition.neverListed", "frozenForOthers() - «s.tracker.sellsOfOthers(s.symbol)»", "0"},
 		}},
 	{"deposit_hides_sale", "a person's deposit hides that the stop of another botd has sold the position, and another stop covers it again", "34",
 		"reconcile TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
 			{"reconcile.SymbolState.jointPosition", "s.spot.peer.hiddenSales(own, shown-s.spot.peer.persons(s.Unattributed()))", "0"},
 		}},
-	{"deposit_ends_sale", "a further deposit shows the coins again that another botd has sold", "34",
+	{"deposit_ends_sale", "a further deposit shows the units again that another botd has sold", "34",
 		"reconcile TestStopCoversNoDepositInPlaceOfWhatAnotherBotdHasSold", []Edit{
 			{"reconcile.walletComparison.reconcileWallet",
 				"max(short, peer.hiddenSales(own, shown-peer.persons(symbol.Unattributed())))", "max(short, 0*peer.sold)"},
@@ -241,7 +241,7 @@ var peer = []Row{
 		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{
 			{"reconcile.spotStops.protectFree", "d.tracker.startedLater()", "false"},
 		}},
-	{"unread_frozen_ignored", "while the open list cannot be read, botd covers the coins that another botd's stop holds", "15",
+	{"unread_frozen_ignored", "while the open list cannot be read, botd covers the units that another botd's stop holds", "15",
 		"reconcile TestStopReturnsStandingDownWhileTheOpenListCannotBeRead", []Edit{
 			{"reconcile.spotStops.protectFree", "rules.QuantityOf(balance.Frozen)", "0"},
 		}},

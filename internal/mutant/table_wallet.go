@@ -23,13 +23,13 @@ var wallet = []Row{
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
 			{"reconcile.spotStops.placeUnconfirmed", "d.nowMS-sinceMS <= unconfirmedWaitMS", "false"},
 		}},
-	{"persons_coins_stopped", "another stop is sent next to a person's coins although one witness shows the first", "40",
+	{"persons_units_stopped", "another stop is sent next to a person's units although one witness shows the first", "40",
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
 			{"reconcile.spotPosition.withoutSale", "alone := «s.saleEvidence().walletHoldsOnlyOwn()»", "true"},
 			{"reconcile.spotPosition.unconfirmed", "s.saleEvidence().walletHoldsOnlyOwn()", "true"},
 			{"reconcile.spotStops.placeUnconfirmed", "!d.saleEvidence().walletHoldsOnlyOwn()", "false"},
 		}},
-	{"denied_without_end", "stops that open list and history deny are sent without end although the wallet freezes coins for them", "40",
+	{"denied_without_end", "stops that open list and history deny are sent without end although the wallet freezes units for them", "40",
 		"reconcile TestStopsThatTheWalletFreezesAreNotPlacedWithoutEnd", []Edit{
 			{"reconcile.spotStops.addStop", "«!d.deniedRest()» {", "true"},
 		}},
@@ -51,8 +51,8 @@ var wallet = []Row{
 		"runtime/engine TestStopShownAsEndedThatRestsIsTakenBack", []Edit{
 			{"reconcile.orderRows.noteEndedShown", "row.Market != exchange.Spot", "true"},
 		}},
-	{"frozen_unreported", "flatten is complete although the wallet freezes coins that no known order sells", "13",
-		"runtime/engine TestFlattenReportsFrozenCoinsThatNoOrderExplains", []Edit{
+	{"frozen_unreported", "flatten is complete although the wallet freezes units that no known order sells", "13",
+		"runtime/engine TestFlattenReportsFrozenUnitsThatNoOrderExplains", []Edit{
 			{"runtime/engine.reporter.blindExit", "frozen != 0", "false"},
 		}},
 	{"first_rules_decide", "the first rules of a start make a position dust", "45", "runtime/engine TestOneReadOfRulesMakesNoPositionDust", []Edit{
@@ -91,7 +91,7 @@ var wallet = []Row{
 			{"reconcile.changes.cancel", "|| «ended»", "false"},
 		}},
 	{"passed_stop_dropped", "what the wallet lacks of a position whose stop's price is passed gets no stop", "40",
-		"reconcile TestPassedStopIsReplacedWhereOnlyTheWalletLacksTheCoins", []Edit{
+		"reconcile TestPassedStopIsReplacedWhereOnlyTheWalletLacksTheUnits", []Edit{
 			{"reconcile.spotStops.converge", "d.addStop(«missing-sold», d.stopFromLast(price))", "0"},
 		}},
 	{"canceled_stop_refused", "a start counts the refusals from before a stop that the exchange accepted and canceled", "3",
@@ -223,20 +223,20 @@ var wallet = []Row{
 		"reconcile TestPurchaseExecutedTwiceTogetherWithAnotherIsProtected", []Edit{
 			{"reconcile.walletEvidence.concurrentPurchases", "cost.Add(order.QuoteAmount.Max(worth))", "cost"},
 		}},
-	{"old_row_frozen", "coins that the wallet freezes count as those of a canceled stop that an old list shows", "protection",
-		"reconcile TestFrozenCoinsAreThoseOfAStopThatAnOldListOmits", []Edit{
+	{"old_row_frozen", "units that the wallet freezes count as those of a canceled stop that an old list shows", "protection",
+		"reconcile TestFrozenUnitsAreThoseOfAStopThatAnOldListOmits", []Edit{
 			{"reconcile.unlistedOrders.noteUnfrozen", "!s.hasFreed(o)", "true"},
 		}},
-	{"old_row_frozen_again", "a stop that an old list omits stays ended though the wallet freezes its coins again", "protection",
-		"reconcile TestFrozenCoinsAreThoseOfAStopThatAnOldListOmits", []Edit{
+	{"old_row_frozen_again", "a stop that an old list omits stays ended though the wallet freezes its units again", "protection",
+		"reconcile TestFrozenUnitsAreThoseOfAStopThatAnOldListOmits", []Edit{
 			{"reconcile.unlistedOrders.noteFrozenAgain", "s.hasFreed(o)", "false"},
 		}},
 	{"moves_once_accepted", "a stop is canceled for a move or a merge right after the exchange has refused one and accepted another", "protection",
 		"reconcile TestNoStopMovesWhereTheExchangeRefusesStops", []Edit{
 			{"reconcile.inputs.mayMoveStop", "!recent", "true"},
 		}},
-	{"executed_stop_unseen", "a stop that may have executed unseen keeps the coins of a canceled one from being sold at their stop price", "protection",
-		"reconcile TestCanceledStopsCoinsAreSoldBesideAStopThatMayHaveExecuted", []Edit{
+	{"executed_stop_unseen", "a stop that may have executed unseen keeps the units of a canceled one from being sold at their stop price", "protection",
+		"reconcile TestCanceledStopsUnitsAreSoldBesideAStopThatMayHaveExecuted", []Edit{
 			{"reconcile.spotStops.exitPart", "d.saleEvidence().walletHoldsOnlyOwn()", "false"},
 		}},
 	{"canceled_stop_relisted", "an old list that shows a canceled spot stop outweighs the exchange's answers and the wallet", "protection",
@@ -252,11 +252,11 @@ var wallet = []Row{
 			{"reconcile.saleEvidence.unpaid", "got.Less(minProceeds)", "true"},
 		}},
 	{"unpaid_sold", "a wallet that shows less shows that an exit has sold, though no money has come", "41",
-		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
+		"reconcile TestExitThatBroughtNoMoneyLeavesItsUnitsToAStop", []Edit{
 			{"reconcile.saleEvidence.unpaid", "got.Sign() <= 0", "false"},
 		}},
-	{"unpaid_with_others", "if a person has coins too, an exit without proceeds gets a stop over as many coins", "41",
-		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
+	{"unpaid_with_others", "if a person has units too, an exit without proceeds gets a stop over as many units", "41",
+		"reconcile TestExitThatBroughtNoMoneyLeavesItsUnitsToAStop", []Edit{
 			{"reconcile.saleEvidence.unpaid", "s.symbol.tooSmallToTrade(max(s.symbol.Baseline(), s.symbol.Unattributed()))", "true"},
 		}},
 	{"doubt_forgotten", "a start from a checkpoint forgets what the wallet showed before a refused sale", "41",
@@ -264,19 +264,19 @@ var wallet = []Row{
 			{"reconcile.Restore", "b.refusals.restore(state.RefusedPlacements())", ""},
 		}},
 	{"prior_forgotten", "a start from a checkpoint forgets what the wallet showed before an exit of unknown outcome", "20",
-		"reconcile TestExitThatBroughtNoMoneyLeavesItsCoinsToAStop", []Edit{
+		"reconcile TestExitThatBroughtNoMoneyLeavesItsUnitsToAStop", []Edit{
 			{"reconcile.Restore", "b.notePriorBalance(p)", "_ = p"},
 		}},
-	{"old_coins_of_others", "coins in a wallet from before a sale count as manual once nothing is held", "40",
-		"reconcile TestWalletReadBeforeASaleShowsNoForeignCoins", []Edit{
+	{"old_units_of_others", "units in a wallet from before a sale count as manual once nothing is held", "40",
+		"reconcile TestWalletReadBeforeASaleShowsNoForeignUnits", []Edit{
 			{"reconcile.walletComparison.observeWallet", "s.tracker.showsBeforeSale(symbol)", "false"},
 		}},
 	{"peer_stop_forgotten", "after a start, a history cancels the stop of another botd's purchase", "15",
-		"reconcile TestStopOfAnotherBotdsCoinsStaysAfterAStart", []Edit{
+		"reconcile TestStopOfAnotherBotdsUnitsStaysAfterAStart", []Edit{
 			{"reconcile.jointProtection.mayProtectPeer",
 				"!d.symbol.tooSmallToTrade(min(d.tracker.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance()))", "false"},
 		}},
-	{"refused_sold_unread", "while the open list cannot be read, coins that a refused sale has sold are sold again", "41",
+	{"refused_sold_unread", "while the open list cannot be read, units that a refused sale has sold are sold again", "41",
 		"reconcile TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread", []Edit{
 			{"reconcile.walletComparison.partialWallet", "s.unlisted.noteRefusedSales(symbol)", ""},
 		}},
@@ -284,16 +284,16 @@ var wallet = []Row{
 		"reconcile TestRefusedExitOfAPartWaitsForARead", []Edit{
 			{"reconcile.positionExit.reduce", "d.tracker.refusedExit(d.symbol.Key(), !unread)", "false"},
 		}},
-	{"only_own_waits", "a wallet that still freezes a canceled stop's coins prevents the next one, though nobody else has coins", "41",
-		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
+	{"only_own_waits", "a wallet that still freezes a canceled stop's units prevents the next one, though nobody else has units", "41",
+		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasUnits", []Edit{
 			{"reconcile.saleQuantity.beyondOpenSales", "unknown && !s.saleEvidence().walletHoldsOnlyOwn()", "unknown"},
 		}},
-	{"refusal_rests_alone", "a refused stop that may be open prevents the next one, though nobody else has coins", "41",
-		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
+	{"refusal_rests_alone", "a refused stop that may be open prevents the next one, though nobody else has units", "41",
+		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasUnits", []Edit{
 			{"reconcile.spotStops.withoutRefused", "!d.saleEvidence().walletHoldsOnlyOwn()", "true"},
 		}},
-	{"others_coins_too", "if others have coins, an excess stop is placed as if the exchange refused it", "41",
-		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasCoins", []Edit{
+	{"others_units_too", "if others have units, an excess stop is placed as if the exchange refused it", "41",
+		"reconcile TestOldWalletBlocksNoStopIfNobodyElseHasUnits", []Edit{
 			{"reconcile.saleEvidence.walletHoldsOnlyOwn", "symbol.tooSmallToTrade(others)", "true"},
 		}},
 	{"unexplained_waits", "a position that nothing explains waits for its stop as long as a read may be old", "41",
@@ -389,10 +389,10 @@ var wallet = []Row{
 			{"runtime/engine.round.notePlacement", "r.backoffs.released(«p.Symbol()»)", "exchange.SymbolKey{}"},
 		}},
 	{"before_refusal_foreign", "what a refused purchase has bought counts as a person's because the snapshot began before the refusal", "3",
-		"reconcile TestWalletFromBeforeARefusalShowsNoPersonsCoins", []Edit{
+		"reconcile TestWalletFromBeforeARefusalShowsNoPersonsUnits", []Edit{
 			{"reconcile.walletComparison.observeWallet", "s.predatesRefusal(symbol)", "false"},
 		}},
-	{"sold_part_foreign", "coins that a wallet from before a partial sale shows count as a person's", "40",
+	{"sold_part_foreign", "units that a wallet from before a partial sale shows count as a person's", "40",
 		"reconcile TestWalletReadBeforeAPartialSaleAttributesNothing", []Edit{
 			{"reconcile.walletComparison.recordUnattributed", "s.tracker.showsBeforeSale(symbol)", "false"},
 		}},
@@ -412,12 +412,12 @@ var wallet = []Row{
 		"reconcile TestStopWhoseCancelAStartForgotIsReplaced", []Edit{
 			{"reconcile.canceledBefore", "forgetsCancel(t, p)", "false"},
 		}},
-	{"forgotten_sale", "a stop that has sold its coins counts as one whose cancel the start has forgotten", "40",
+	{"forgotten_sale", "a stop that has sold its units counts as one whose cancel the start has forgotten", "40",
 		"reconcile TestStopWhoseCancelAStartForgotIsReplaced", []Edit{
 			{"reconcile.forgetsCancel", "t.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()", "false"},
 		}},
-	{"unreadable_frees", "coins that the wallet freezes for a stop with an unreadable row count as frozen for an exit of unknown outcome", "43",
-		"reconcile TestStopWithAnUnreadableRowHoldsItsCoins", []Edit{
+	{"unreadable_frees", "units that the wallet freezes for a stop with an unreadable row count as frozen for an exit of unknown outcome", "43",
+		"reconcile TestStopWithAnUnreadableRowHoldsItsUnits", []Edit{
 			{"reconcile.unlistedOrders.noteUnfrozen", "|| «row»", "false"},
 		}},
 	{"forgotten_peer", "after a start, a history that omits the purchase of another botd makes one of two stops one too many", "15",

@@ -7,15 +7,15 @@ import (
 	"botd/internal/tally"
 )
 
-// others tracks sales on spot beyond a strategy's purchases: two of its orders sold the same coins, so one of
+// others tracks sales on spot beyond a strategy's purchases: two of its orders sold the same units, so one of
 // them sold a person's. Those proceeds are not the strategy's gain. No list shows which of the two sold the
-// strategy's own coins, so the price difference, and the remainder of a step, may be on either side.
+// strategy's own units, so the price difference, and the remainder of a step, may be on either side.
 type others struct {
 	proceeds, either big.Rat
 	low, high        *big.Rat // prices of the sales since the last purchase
 }
 
-// addFill adds a spot fill to the strategy's fills, without the part that sold others' coins. A remainder that
+// addFill adds a spot fill to the strategy's fills, without the part that sold others' units. A remainder that
 // no order can sell does not count as such a part.
 func (o *others) addFill(s *tally.Strategy, fill *tally.Fill, rest *big.Rat) {
 	if fill.Buy {

@@ -7,10 +7,10 @@ import (
 	"botd/internal/tally"
 )
 
-// Two orders sold the same coins. The figures of the strategy count them once, and it is unknown which of the
+// Two orders sold the same units. The figures of the strategy count them once, and it is unknown which of the
 // orders sold them. So the second order changes the strategy's gain by at most the difference between the
 // prices and the rest of a step.
-func TestProceedsOfOthersCoinsAreNoGain(t *testing.T) {
+func TestProceedsOfOthersUnitsAreNoGain(t *testing.T) {
 	t.Parallel()
 	number := func(text string) *big.Rat {
 		r, _ := new(big.Rat).SetString(text)

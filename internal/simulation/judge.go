@@ -263,8 +263,8 @@ func (j *judge) peerSold(key exchange.SymbolKey, side exchange.Side) bool {
 	return false
 }
 
-// unaware reports whether a spot sale coincides with a sale of the same coins by the other process that no
-// read could have shown. Two botds with copies of one journal both know the coins as theirs and each sells
+// unaware reports whether a spot sale coincides with a sale of the same units by the other process that no
+// read could have shown. Two botds with copies of one journal both know the units as theirs and each sells
 // them once, just as both enter if they decide at the same moment (exactly-once.md, case 34).
 func (j *judge) unaware(a *placed) bool {
 	if len(j.w.processes) < 2 || j.met[a.by] || a.order.Market != exchange.Spot || a.order.Side != exchange.Sell {

@@ -11,7 +11,7 @@ import (
 )
 
 // A position counts as shown from the first answer whose state is not older than its fill. A wallet that
-// shows earlier coins does not show it, and neither does a list that shows an earlier position (seeds
+// shows earlier units does not show it, and neither does a list that shows an earlier position (seeds
 // 19518364 and 19518385).
 func TestOnlyStateSinceItsFillShowsPosition(t *testing.T) {
 	t.Parallel()
@@ -35,8 +35,8 @@ func TestOnlyStateSinceItsFillShowsPosition(t *testing.T) {
 			key := w.venue.keys[at]
 			answer := exchange.Answer{Positions: exchange.FetchedOf([]exchange.Position{{Symbol: key.Name, Remaining: 100}})}
 			if key.Market == exchange.Spot {
-				coins := exchange.Balance{Asset: w.venue.held[key].rules.Base, Free: exchange.AmountOf(1_000_000)}
-				answer = exchange.Answer{Balances: exchange.FetchedOf([]exchange.Balance{coins})}
+				base := exchange.Balance{Asset: w.venue.held[key].rules.Base, Free: exchange.AmountOf(1_000_000)}
+				answer = exchange.Answer{Balances: exchange.FetchedOf([]exchange.Balance{base})}
 			}
 			o, symbol, f := w.judge.oracle, nameOf(key), &flight{call: engine.Call{Request: exchange.Request{Operation: operation}}}
 			e := &episode{class: class, way: c.way, chance: 1, beganMS: w.beganMS + c.fromMS,
@@ -59,10 +59,10 @@ func TestOnlyStateSinceItsFillShowsPosition(t *testing.T) {
 	}
 }
 
-// A second botd with a copy of the journal sells the coins of both, then buys coins that no row has
+// A second botd with a copy of the journal sells the units of both, then buys units that no row has
 // identified to the first one, and sells half of these. The first one needs no stop for the rest until a row
 // identifies the purchase (seed 830000839).
-func TestSaleOfSharedCoinsLeavesUnnamedPurchasesUnnamed(t *testing.T) {
+func TestSaleOfSharedUnitsLeavesUnnamedPurchasesUnnamed(t *testing.T) {
 	t.Parallel()
 	for _, named := range []bool{false, true} {
 		w, key := (*world)(nil), exchange.SymbolKey{}
@@ -93,9 +93,9 @@ func TestSaleOfSharedCoinsLeavesUnnamedPurchasesUnnamed(t *testing.T) {
 	}
 }
 
-// If two botds sell the same coins at the same moment, the second one sells a person's coins. That quantity
+// If two botds sell the same units at the same moment, the second one sells a person's units. That quantity
 // is not part of the position that either one reduces later (seed 830001043).
-func TestSecondSaleOfSharedCoinsIsNoPartOfThePosition(t *testing.T) {
+func TestSecondSaleOfSharedUnitsIsNoPartOfThePosition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -2,7 +2,7 @@ package simulation
 
 import "botd/exchange"
 
-// A spot purchase of the other process counts as botd's only if a row names it: a wallet does not show the owner, and a stop over a person's coins would
+// A spot purchase of the other process counts as botd's only if a row names it: a wallet does not show the owner, and a stop over a person's units would
 // harm that person. Until a response to the first process contains a row with its id, the first process needs no stop for the purchase.
 
 // unnamed is the quantity that an order has bought or sold.

@@ -64,7 +64,7 @@ type held struct {
 	exit      *placed           // last market exit
 	triedMS   int64             // time of the last recorded exit
 	forgot    exchange.Quantity // spot: sales unknown to a restored backup, in flight or too recent to be listed
-	unaware   exchange.Quantity // spot: sold by the second of two botds that sold the same coins in the same moment: a person's
+	unaware   exchange.Quantity // spot: sold by the second of two botds that sold the same units in the same moment: a person's
 	doubled   exchange.Quantity // quantity that may be sold twice: orders that a middlebox delivered twice, stops whose answer was lost
 }
 
@@ -157,7 +157,7 @@ func (h *held) exposed() exchange.Quantity {
 	return h.rules.FloorQuantity(h.rules.QuantityOf(h.bought().Sub(h.rest)))
 }
 
-// botds returns the position without a person's coins that the second of two botds sold.
+// botds returns the position without a person's units that the second of two botds sold.
 func (h *held) botds() exchange.Quantity { return h.position + h.unaware }
 
 // bought returns the position less the fees deducted from it.

@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// A spot sale beyond what the fills explain has sold a person's coins, unless a purchase that has not ended may explain it. While botd stands
+// A spot sale beyond what the fills explain has sold a person's units, unless a purchase that has not ended may explain it. While botd stands
 // down, on the account or on the symbol, such a sale counts as one of another botd's purchases, until a person decides.
 func TestSaleBeyondTheFillsIsOfOthers(t *testing.T) {
 	t.Parallel()

@@ -46,12 +46,12 @@ func unstableRead(t testing.TB, wallet string, laterS int64, want bool) {
 	pepe := position(2, false, "4200000", "4200000", "0.00001002833333", "0")
 	pepe.Symbol = "PEPE-USDT"
 	a.trades(exchange.Buy, 12)
-	bitcoins := position(1, false, "0.012", "0.012", "50000", "0")
-	a.futures("999.624", []Position{bitcoins, pepe}, nil)
+	btc := position(1, false, "0.012", "0.012", "50000", "0")
+	a.futures("999.624", []Position{btc, pepe}, nil)
 	a.l.fill(&Order{ClientOrderID: "p", Strategy: "one", Symbol: exchange.SymbolKey{Market: exchange.Futures, Name: "PEPE-USDT"}, Side: exchange.Sell}, 1)
 	pepe.Remaining, pepe.Close, pepe.Realized = exchange.Amount{}, amount("0.0000101"), amount("0.301")
 	r := &Reading{AtMS: a.now + laterS*1_000, Market: exchange.Futures, Wallet: []Asset{{FuturesAsset, amount(wallet)}},
-		Open: []Position{bitcoins}, Closed: []Position{pepe}, Unstable: true}
+		Open: []Position{btc}, Closed: []Position{pepe}, Unstable: true}
 	if have := a.l.Plausible(r, a.l.Lines(r)); have != want {
 		t.Errorf("wallet %s after %d s: want plausible %t, have %t", wallet, laterS, want, have)
 	}

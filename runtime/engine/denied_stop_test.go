@@ -53,10 +53,10 @@ func TestStopShownAsEndedThatRestsIsTakenBack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]restingStop{
 		"canceled":                           {onEther, exchange.StatusCanceled, false},
-		"canceled, next to a person's coins": {onSpot, exchange.StatusCanceled, false},
+		"canceled, next to a person's units": {onSpot, exchange.StatusCanceled, false},
 		"canceled, and a start":              {onSpot, exchange.StatusCanceled, true},
 		"filled":                             {onEther, exchange.StatusFilled, false},
-		"filled, next to a person's coins":   {onSpot, exchange.StatusFilled, false},
+		"filled, next to a person's units":   {onSpot, exchange.StatusFilled, false},
 		"filled, and a start":                {onEther, exchange.StatusFilled, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,8 +93,8 @@ func (c restingStop) check(t testing.TB) {
 	}
 }
 
-// As long as the lists deny the stop, flatten is not complete: the wallet freezes coins for it.
-func TestFlattenReportsFrozenCoinsThatNoOrderExplains(t *testing.T) {
+// As long as the lists deny the stop, flatten is not complete: the wallet freezes units for it.
+func TestFlattenReportsFrozenUnitsThatNoOrderExplains(t *testing.T) {
 	t.Parallel()
 	for _, c := range []restingStop{{market: onEther, shown: exchange.StatusFilled}, {market: onSpot, shown: exchange.StatusFilled},
 		{market: onSpot, shown: exchange.StatusCanceled}} {
@@ -110,7 +110,7 @@ func (c restingStop) reported(t testing.TB) {
 	w.flatten()
 	w.pass(8_000)
 	if d := w.wantState("halted"); !strings.Contains(strings.Join(d.Blind, "\n"), "frozen in the wallet for orders that the exchange does not show") {
-		t.Errorf("want the frozen coins reported, have %+v\n%s", d, w.story())
+		t.Errorf("want the frozen units reported, have %+v\n%s", d, w.story())
 	}
 	w.mirror = nil
 	w.pass(1_500)

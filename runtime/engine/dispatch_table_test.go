@@ -378,7 +378,7 @@ func TestUnreadableSpotMarketBlocksExits(t *testing.T) {
 	}
 }
 
-// While another botd trades the account, the wallet shows which coins no stop holds, though the open list cannot be read.
+// While another botd trades the account, the wallet shows which units no stop holds, though the open list cannot be read.
 func TestStopIsPlacedStandingDownWhileTheOpenListCannotBeRead(t *testing.T) {
 	t.Parallel()
 	for free, want := range map[string]int{"1.01": 1, "1": 0, "": 0} {

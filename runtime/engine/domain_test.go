@@ -25,7 +25,7 @@ func pairOf(t testing.TB, market exchange.Market, one, two *exchange.Quantity, o
 }
 
 // small are positions in BTC and ETH that fit one account.
-func small(market exchange.Market) (bitcoins, ethers exchange.Quantity) {
+func small(market exchange.Market) (btc, ethers exchange.Quantity) {
 	if market == exchange.Futures {
 		return 20, 200
 	}

@@ -124,7 +124,7 @@ func unreadFill(t testing.TB) {
 	}
 	w.equityStays(55_000)
 	if len(facts[NoteLimit](w.notes)) > 0 {
-		t.Errorf("want no limit exceeded by coins that no list shows, have %+v", facts[NoteLimit](w.notes))
+		t.Errorf("want no limit exceeded by units that no list shows, have %+v", facts[NoteLimit](w.notes))
 	}
 	w.price("30000")
 	w.pass(20_000)

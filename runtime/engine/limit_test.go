@@ -498,7 +498,7 @@ func TestAPurchaseThatNoListShowsYetIsNoLoss(t *testing.T) {
 }
 
 // A wallet that keeps showing more than the fills does not suspend the limits for long.
-func TestLimitsResumeWithUnexplainedCoins(t *testing.T) {
+func TestLimitsResumeWithUnexplainedUnits(t *testing.T) {
 	t.Parallel()
 	desired := exchange.Quantity(100_00)
 	w := desiring(t, &desired, onSpot, accountLimits(risk.Limits{MaxDailyLoss: risk.Loss{USDT: exchange.AmountOf(5_500)}}))

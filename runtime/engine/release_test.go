@@ -314,7 +314,7 @@ func stopAfterARelease(t testing.TB) {
 	w.wantSound()
 }
 
-// The exchange refused a stop again and again because the coins were not there. The stop of those that a purchase brings does not wait for those refusals
+// The exchange refused a stop again and again because the units were not there. The stop of those that a purchase brings does not wait for those refusals
 // (seed 904015157).
 func TestFilledPurchaseEndsTheWaitOfRefusedStops(t *testing.T) {
 	t.Parallel()

@@ -371,7 +371,7 @@ func TestPositionValueInStrategyEquity(t *testing.T) {
 }
 
 // The result is the sales at their prices less the purchases, with the fee of a sale, and that of a purchase if it is paid in the quote
-// asset. A fill without a price counts at the last price. What was sold of others' coins is no gain, but its fee is paid.
+// asset. A fill without a price counts at the last price. What was sold of others' units is no gain, but its fee is paid.
 func TestSpotFillResult(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -388,8 +388,8 @@ func TestSpotFillResult(t *testing.T) {
 		{"a sale", 100_000, []exchange.Side{exchange.Sell}, 90, false, "89.91"},
 		{"both", 0, []exchange.Side{exchange.Buy, exchange.Sell}, 90, false, "-0.09"},
 		{"at a price that is not known", 100_000, []exchange.Side{exchange.Sell}, 0, false, "99.9"},
-		{"a sale of others' coins alone", 0, []exchange.Side{exchange.Sell}, 90, false, "-0.09"},
-		{"a sale of others' coins too", 40_000, []exchange.Side{exchange.Sell}, 90, false, "35.91"},
+		{"a sale of others' units alone", 0, []exchange.Side{exchange.Sell}, 90, false, "-0.09"},
+		{"a sale of others' units too", 40_000, []exchange.Side{exchange.Sell}, 90, false, "35.91"},
 		{"the same at a price that is not known", 40_000, []exchange.Side{exchange.Sell}, 0, false, "39.9"},
 		{"one of more than a second one leaves", 150_000, []exchange.Side{exchange.Sell, exchange.Sell}, 90, false, "134.82"},
 	} {
@@ -433,7 +433,7 @@ func TestSaleBeforeItsPurchaseIsTheStrategys(t *testing.T) {
 	}
 }
 
-// soldWith sells coins that no purchase explains while another order has no answer.
+// soldWith sells units that no purchase explains while another order has no answer.
 func soldWith(t testing.TB, on exchange.SymbolKey, side exchange.Side, want string) {
 	t.Helper()
 	r := resulted(t, 0, 1)

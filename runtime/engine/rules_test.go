@@ -304,7 +304,7 @@ func TestLoweredBracketsKeepProtectionAndExits(t *testing.T) {
 // and until then the position is not dust.
 func TestOneReadOfRulesMakesNoPositionDust(t *testing.T) {
 	t.Parallel()
-	for name, on := range map[string]option{"spot": onEther, "next to a person's coins": onSpot} {
+	for name, on := range map[string]option{"spot": onEther, "next to a person's units": onSpot} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			hugeMinimum(t, on)

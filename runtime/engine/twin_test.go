@@ -8,7 +8,7 @@ import (
 )
 
 // The wallet shows it in an idle round. The history, which shows whose it is, is read a second later and not after the idle time, during
-// which the coins would have no stop.
+// which the units would have no stop.
 func TestAnotherBotdsPurchaseIsFoundAndProtected(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther, protected)

@@ -11,7 +11,7 @@ import (
 // and once a person has adopted it, no gain.
 func TestUnbookedPurchaseLatchesNoLossLimit(t *testing.T) {
 	t.Parallel()
-	for name, on := range map[string]option{"spot": onEther, "next to a person's coins": onSpot} {
+	for name, on := range map[string]option{"spot": onEther, "next to a person's units": onSpot} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			unbookedPurchase(t, on)

@@ -40,7 +40,7 @@ func TestExecutedRefusalIsProtectedWithoutOrderLists(t *testing.T) {
 }
 
 // The exit of the removal waits for the wallet and the orders. The stop, which another trader canceled, does not wait.
-func TestRemovedStrategysCoinsStayProtectedWithoutLists(t *testing.T) {
+func TestRemovedStrategysUnitsStayProtectedWithoutLists(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(2_000), onEther, protected, patient, func(w *world) { w.config.Strategies[0].OnRemove = "flatten" })
 	w.pass(60_000)

@@ -42,7 +42,7 @@ func TestSpotProfitUsesBookedFills(t *testing.T) {
 		"a purchase is not booked":             {1998, "0", "0", "0"},
 		"a part of a purchase is booked":       {1998, "0.1", "250", "1"},
 		"a sale is not booked":                 {0, "0.1998", "499.5", "1.998"},
-		"another one's coins beside it":        {9000, "0.1998", "499.5", "1.998"},
+		"another one's units beside it":        {9000, "0.1998", "499.5", "1.998"},
 		"a loss":                               {1998, "0.1998", "510", "-8.502"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ func (o *OBV) Next(closes, volume float64) float64 {
 
 // MFI is Quong's and Soudack's money flow index (Stocks & Commodities, 1989), as TA-Lib's with one
 // exception: TA-Lib returns 0 if less than 1 was traded in the period, which is common for
-// low-priced coins; MFI returns 0 only if nothing was traded.
+// low-priced assets; MFI returns 0 only if nothing was traded.
 //
 // Formula: 100 x up / (up + down), where up and down are the sums over period candles of typical
 // price x volume for rising and falling typical prices (high + low + close) / 3. First value: at
@@ -140,7 +140,7 @@ func (c *CMF) Next(bar Bar) (value float64, ok bool) {
 type VWAP struct {
 	offsetMS, lengthMS int64
 	session            int64
-	money, coins       float64
+	money, volume      float64
 }
 
 // mondayMS is 1970-01-05, a Monday.
@@ -167,16 +167,16 @@ func (v *VWAP) Next(bar Bar) float64 {
 }
 
 // Anchor starts a new session.
-func (v *VWAP) Anchor() { v.money, v.coins = 0, 0 }
+func (v *VWAP) Anchor() { v.money, v.volume = 0, 0 }
 
 // Add takes a candle of the same session and returns the price.
 func (v *VWAP) Add(bar Bar) float64 {
 	typical := (bar.High + bar.Low + bar.Close) / 3
 	v.money += float64(typical * bar.Volume)
-	if v.coins += bar.Volume; v.coins == 0 {
+	if v.volume += bar.Volume; v.volume == 0 {
 		return typical
 	}
-	return v.money / v.coins
+	return v.money / v.volume
 }
 
 // VWMA is the volume-weighted moving average.
@@ -184,8 +184,8 @@ func (v *VWAP) Add(bar Bar) float64 {
 // Formula: sum of close x volume / sum of volumes over period candles; the mean of closes if
 // nothing was traded. First value: at candle period.
 type VWMA struct {
-	money, coins line
-	mean         *Mean
+	money, volume line
+	mean          *Mean
 }
 
 // NewVWMA returns an average over period candles, at least 1.
@@ -194,12 +194,12 @@ func NewVWMA(period int) *VWMA { return &VWMA{newLine(period), newLine(period), 
 // Next takes a candle and returns the average, once there is one.
 func (v *VWMA) Next(closes, volume float64) (mean float64, ok bool) {
 	v.money.add(float64(closes * volume))
-	v.coins.add(volume)
+	v.volume.add(volume)
 	mean, ok = v.mean.Next(closes)
-	if v.coins.sum <= 0 {
+	if v.volume.sum <= 0 {
 		return mean, ok
 	}
-	return v.money.sum / v.coins.sum, ok
+	return v.money.sum / v.volume.sum, ok
 }
 
 // BOP is Igor Livshin's balance of power (Stocks & Commodities, 2001), as TA-Lib's.

@@ -205,12 +205,12 @@ func TestTheLowestPricesAreBounds(t *testing.T) {
 			t.Errorf("%s, at %d: want everything closed: %t, have %+v", c.side, c.price, c.closes, plan)
 		}
 	}
-	// Five of the smallest units of money buy five coins. Nothing is added before a pair has closed.
+	// Five of the smallest units of money buy five units. Nothing is added before a pair has closed.
 	s := newStrategyIn(t, where, "grid", strategy.Values{"lower": "0.00000001", "upper": "0.00000002", "lines": "2", "quote": "0.00000005", "reinvest": "100%"})
 	var plan strategy.Plan
 	if s.Decide(&strategy.View{Symbol: where.Symbol, NowMS: 1, Last: 2}, &plan); len(plan.Orders) != 1 || plan.Orders[0].Quantity != 5 ||
 		plan.Orders[0].Price != 1 {
-		t.Errorf("want five coins bought at 1, have %+v", plan.Orders)
+		t.Errorf("want five units bought at 1, have %+v", plan.Orders)
 	}
 	var wrong *strategy.ValueError
 	_, err := grid().New(where, strategy.Values{"lower": "0.00000002", "upper": "0.00000003", "lines": "2", "quote": "0.00000001"})

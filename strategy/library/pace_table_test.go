@@ -145,7 +145,7 @@ func TestRebalanceConditions(t *testing.T) {
 		}
 		b.plan.Reset()
 		if b.strategy.Decide(&b.view, &b.plan); b.plan.Target != (strategy.Target{Kind: strategy.ByQuantity, Quantity: c.want}) {
-			t.Errorf("%d coins of 1000 at the lowest price: want %d, have %+v", c.held, c.want, b.plan.Target)
+			t.Errorf("%d units of 1000 at the lowest price: want %d, have %+v", c.held, c.want, b.plan.Target)
 		}
 	}
 	if lines := conditionLines(b.strategy, &b.view); lines[0] != "share held: 75.10 % | more than 25.00 % away from 50.00 % | met" {

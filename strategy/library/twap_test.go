@@ -22,7 +22,7 @@ func setting(t testing.TB, market exchange.Market) strategy.Setting {
 	return strategy.Setting{Market: market, Symbol: s, Interval: exchange.Minute1}
 }
 
-// cheap is a setting whose coin is priced in hundred-millionths, traded in whole coins, and has no minimum notional.
+// cheap is a setting whose base asset is priced in hundred-millionths, traded in whole units, and has no minimum notional.
 func cheap(t testing.TB, market exchange.Market) strategy.Setting {
 	t.Helper()
 	s, err := exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: "PEPE-USDT", Base: "PEPE", Quote: "USDT",

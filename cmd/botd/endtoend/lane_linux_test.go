@@ -292,7 +292,7 @@ func wantKnown(t *testing.T, p *place, address string) {
 		t.Errorf("want the halt in the journal, have %s", answer)
 	}
 	if _, sold := heldOn(t, venueOrders(t, address), "spot"); sold.IsZero() {
-		t.Error("want the coins sold")
+		t.Error("want the units sold")
 	}
 	p.run(failure.OK, "journal", "verify")
 }
