@@ -8,11 +8,11 @@ import (
 	"botd/reconcile/record"
 )
 
-// A spot order that has ended according to open list and history, or to the answer to its cancel, may rest after all. A list that shows it open again may
-// only be old. The order rests if lists show it for longer than L and the history does not show its end: then it is botd's again, a stop protects the
-// position again, and any other order is canceled.
+// An order that has ended according to open list and history, to its read by id, or to the answer to its cancel, may rest after all. A list that shows it
+// open again may only be old. The order rests if lists show it for longer than L and the spot history does not show its end, or its read by id
+// shows it open: then it is botd's again, a stop protects the position again, and any other order is canceled.
 
-// endedShown is a spot order that has ended and that the newest open list shows.
+// endedShown is an order that has ended and that the newest open list shows.
 type endedShown struct {
 	row      exchange.Order
 	shownFor persistence
@@ -21,7 +21,7 @@ type endedShown struct {
 // noteEndedShown records a row of the open list whose placement has ended.
 func (s orderRows) noteEndedShown(row *exchange.Order) {
 	symbol := s.tracker.Symbol(row.Key())
-	if row.Market != exchange.Spot || symbol == nil {
+	if symbol == nil {
 		return
 	}
 	at := slices.IndexFunc(symbol.endedShown, func(one endedShown) bool { return one.row.ID == row.ID })
@@ -37,26 +37,34 @@ func (s orderRows) noteEndedShown(row *exchange.Order) {
 func (s orderRows) forgetUnshown(symbol *SymbolState, orders []exchange.Order) {
 	symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
 		return !slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ID == one.row.ID }) ||
-			s.tracker.withOrderID(exchange.Spot, one.row.ID) != nil
+			s.tracker.withOrderID(one.row.Market, one.row.ID) != nil
 	})
 }
 
 // restoreResting takes back the ended orders that rest.
 func (s orderRows) restoreResting() {
-	if !s.fetched.History.Done() || !s.fetched.HistoryWhole || !s.fetched.SpotOrders.Done() {
-		return
-	}
 	for symbol := range s.tracker.Symbols() {
+		if !s.fetched.Orders(symbol.Key().Market).Done() || s.fetched.isUnread(symbol.Key()) {
+			continue
+		}
 		symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
-			ended := func(o exchange.Order) bool { return o.ID == one.row.ID && o.Status.Final() }
-			rests := one.shownFor.exceeds(s.tracker.Settle().StalenessMS) && !s.fetched.isUnread(symbol.Key()) &&
-				!slices.ContainsFunc(s.fetched.History.Items(), ended)
+			rests := one.shownFor.exceeds(s.tracker.Settle().StalenessMS) && s.fetched.showsOpen(&one.row)
 			if rests {
 				s.restore(symbol, &one.row)
 			}
 			return rests
 		})
 	}
+}
+
+// showsOpen reports whether the spot history shows no end of an order, or its read by id shows it open.
+func (s *Snapshot) showsOpen(row *exchange.Order) bool {
+	if row.Market == exchange.Spot {
+		return s.showsNoEnd(row.ID)
+	}
+	return slices.ContainsFunc(s.ByID, func(answer OrderByID) bool {
+		return answer.OrderID == row.ID && answer.Known && answer.Order.ID == row.ID && !answer.Order.Status.Final()
+	})
 }
 
 // restore takes back an order that rests. If the wallet freezes units for it that it was believed to have sold,
@@ -75,7 +83,7 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 	}
 	switch {
 	case unsold == 0:
-	case row.Side == exchange.Sell && symbol.frozenUnexplained >= row.Remaining():
+	case row.Market == exchange.Spot && row.Side == exchange.Sell && symbol.frozenUnexplained >= row.Remaining():
 		body.Filled = row.Filled
 		others := s.tracker.baseBalance(symbol) - symbol.Known() + symbol.Fees() - unsold
 		if others < symbol.Baseline() { // a wallet read since then attributed the units to others
@@ -89,7 +97,18 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 	s.observeOrder(s.tracker.Placement(duplicateID(row)), row)
 }
 
-// EndedShown returns the rows of spot orders that have ended and that the newest open list shows.
+// MayRest returns the ids of a futures symbol's ended orders that lists show for longer than L, oldest first, and at most as many as one round reads.
+func (t *tracked) MayRest(symbol *SymbolState) (ids []int64) {
+	for i := range symbol.endedShown {
+		one := &symbol.endedShown[i]
+		if one.row.Market == exchange.Futures && len(ids) < maxOmitted && one.shownFor.exceeds(t.Settle().StalenessMS) {
+			ids = append(ids, one.row.ID)
+		}
+	}
+	return ids
+}
+
+// EndedShown returns the rows of orders that have ended and that the newest open list shows.
 func (o *observation) EndedShown() (rows []exchange.Order) {
 	for i := range o.endedShown {
 		rows = append(rows, o.endedShown[i].row)

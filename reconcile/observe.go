@@ -26,12 +26,12 @@ func (t *Tracker) Observe(fetched *Snapshot) []record.Record {
 	rows.observeUnread()
 	if fetched.History.Done() {
 		rows.observeHistory()
-		rows.restoreResting()
 	}
 	rows.observeNewest()
 	for _, answer := range fetched.ByID {
 		rows.observeByID(answer)
 	}
+	rows.restoreResting()
 	t.observedAccount.note(fetched)
 	if s.marginAgrees() {
 		t.marginAgreeMS = fetched.EndedMS

@@ -41,7 +41,7 @@ var wallet = []Row{
 		{"reconcile.orderRows.restoreResting", "one.shownFor.exceeds(s.tracker.Settle().StalenessMS)", "true"},
 	}},
 	{"shown_end_ignored", "a list takes a stop back although the history shows its end", "13", "reconcile TestOldListTakesNoEndedStopBack", []Edit{
-		{"reconcile.orderRows.restoreResting", "!slices.ContainsFunc(s.fetched.History.Items(), ended)", "true"},
+		{"reconcile.Snapshot.showsOpen", "s.showsNoEnd(row.ID)", "true"},
 	}},
 	{"resting_sale_not_sold", "a filled stop that a list shows open counts as not sold whatever the wallet freezes", "13",
 		"reconcile TestOldListTakesNoEndedStopBack", []Edit{
@@ -49,7 +49,15 @@ var wallet = []Row{
 		}},
 	{"resting_stop_forgotten", "a stop that was shown as ended and rests stays on the exchange, unknown to botd", "13",
 		"runtime/engine TestStopShownAsEndedThatRestsIsTakenBack", []Edit{
-			{"reconcile.orderRows.noteEndedShown", "row.Market != exchange.Spot", "true"},
+			{"reconcile.orderRows.noteEndedShown", "symbol == nil", "symbol == nil || row.Market == exchange.Spot"},
+		}},
+	{"resting_entry_forgotten", "a futures order that was shown as ended and rests stays on the exchange, unknown to botd", "13",
+		"runtime/engine TestEntryShownAsEndedThatRestsIsCanceledOnFutures", []Edit{
+			{"reconcile.orderRows.noteEndedShown", "symbol == nil", "symbol == nil || row.Market == exchange.Futures"},
+		}},
+	{"shown_again_by_list", "a futures list takes an order back although its read by id shows its end", "13",
+		"reconcile TestOldListTakesNoEndedEntryBack", []Edit{
+			{"reconcile.Snapshot.showsOpen", "!answer.Order.Status.Final()", "true"},
 		}},
 	{"frozen_unreported", "flatten is complete although the wallet freezes units that no known order sells", "13",
 		"runtime/engine TestFlattenReportsFrozenUnitsThatNoOrderExplains", []Edit{

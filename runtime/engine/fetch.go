@@ -87,10 +87,11 @@ func (r *reader) fetchUnlisted() {
 	}
 }
 
-// fetchForeign reads by id the foreign openings that the open list omits: the list alone does not prove that they have ended.
-func (r *reader) fetchForeign() {
+// fetchDoubted reads by id the orders about which no list is proof: the foreign openings that the open list omits, which may not have ended, and the
+// ended orders that it shows for longer than an old list does, which may rest.
+func (r *reader) fetchDoubted() {
 	for symbol := range r.tracker.Symbols() {
-		for _, id := range r.tracker.OmittedForeign(symbol, &r.reading.snapshot) {
+		for _, id := range append(r.tracker.OmittedForeign(symbol, &r.reading.snapshot), r.tracker.MayRest(symbol)...) {
 			r.askForRound(pendingCall{kind: callOrder, symbol: symbol, orderID: id}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: id})
 		}
 	}

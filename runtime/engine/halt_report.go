@@ -32,7 +32,7 @@ func (r *reporter) HaltBlind(level record.HaltLevel, scope account.Scope, sinceM
 		}
 		for _, row := range leg.symbol.EndedShown() {
 			if level == record.LevelFlatten || row.Side == exchange.Buy {
-				add("%s: the %s order %d rests on the exchange although it was shown as ended: it is canceled once the order history does not show its end",
+				add("%s: the %s order %d rests on the exchange although it was shown as ended: it is canceled once a later read does not show its end",
 					leg.symbol.Key(), row.Side, row.ID)
 			}
 		}

@@ -217,7 +217,7 @@ func (r *reader) fetchVanished() {
 	if !r.reading.snapshot.FuturesOrders.Done() {
 		r.fetchUnlisted()
 	}
-	r.fetchForeign()
+	r.fetchDoubted()
 	r.fetchSpotHistory()
 	r.fetchNewest()
 	r.askEvidence()
