@@ -305,7 +305,7 @@ func TestCanceledStopOfAnotherBotdHasGracePeriod(t *testing.T) {
 	}
 }
 
-// The botd of the earlier start sells first, provided the other one can have found it.
+// The botd of the earlier start sells first, provided the other one may have found it.
 func TestEarlierBotdSellsSharedUnitsFirst(t *testing.T) {
 	t.Parallel()
 	const decidedMS = 2_000_000

@@ -147,7 +147,7 @@ var casesOfBelief = []caseTest{
 			t.Errorf("known: want 0, have %d\n%s", known, w.story())
 		}
 	}},
-	{"39 a person may end it: the position is gone, as the list shows", func(t testing.TB) {
+	{"39 a person may accept the list: the position is closed", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(10_000)
 		w.mirror = empty(exchange.FuturesOpenPositions)

@@ -21,7 +21,7 @@ func swing(target *exchange.Quantity) func(*strategy.View, *strategy.Plan) {
 
 // casesOfExits are the cases of exits, cancels and protection.
 var casesOfExits = []caseTest{
-	{"19 entry unknown and the way is out: exit now, a late entry is handed to the exit", func(t testing.TB) {
+	{"19 uncertain entry while exiting: exit now, a late entry is handed to the exit", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
@@ -139,7 +139,7 @@ var casesOfExits = []caseTest{
 			t.Errorf("want 10 known and held, have %d and %d", known, w.held())
 		}
 	}},
-	{"28 an old open list still shows a stop that was canceled: GET reports it is", func(t testing.TB) {
+	{"28 an old open list still shows a stop that was canceled: GET confirms the cancel", func(t testing.TB) {
 		x := &sharedPlan{target: 10, stop: 49_000e8}
 		w := newWorld(t, x.plan)
 		w.pass(70_000)
@@ -235,7 +235,7 @@ var casesOfExits = []caseTest{
 		w.wantHeld(0)
 		w.wantSound()
 	}},
-	{"37 no stable snapshot: after 60 s the resting openings go", func(t testing.TB) {
+	{"37 no stable snapshot: after 60 s botd cancels resting openings", func(t testing.TB) {
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
 			for i, key := range []string{"a", "b"} {
@@ -303,7 +303,7 @@ var casesOfStates = []caseTest{
 		w.pass(80_000)
 		w.wantState("blind")
 	}},
-	{"23 since when the exchange is not seen, and why now", func(t testing.TB) {
+	{"23 blindness reports its start and its cause", func(t testing.TB) {
 		w := newWorld(t, hold(0))
 		w.pass(5_000)
 		seen, why := w.engine.Status().SoundMS, "status 503"
@@ -323,7 +323,7 @@ var casesOfStates = []caseTest{
 			t.Errorf("want blind since the last complete round about %d, by the newest fault, and what that means; have %+v", seen, d)
 		}
 	}},
-	{"23 candles that cannot be read are a declared state, and the orders are seen all the same", func(t testing.TB) {
+	{"23 candles that cannot be read are a declared state, while orders are still read", func(t testing.TB) {
 		w := newWorld(t, hold(0))
 		w.pass(130_000)
 		began := w.now

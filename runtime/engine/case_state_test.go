@@ -24,7 +24,7 @@ func rest(quantity exchange.Quantity, price exchange.Price) func(*strategy.View,
 
 // casesOfState are the cases of fetched state, and what it proves.
 var casesOfState = []caseTest{
-	{"09 filled and closed before the first look: found in positions/history", func(t testing.TB) {
+	{"09 filled and closed before the first read: found in positions/history", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = w.first(&exchange.Uncertain{Reason: "timeout"}, func(exchange.Answer) { // and the position ends before any read
 			w.venue.Advance(w.now + 6)
@@ -81,7 +81,7 @@ var casesOfState = []caseTest{
 			t.Errorf("want the order known and working, have %+v", live)
 		}
 	}},
-	{"12 an acknowledged id that GET does not know: asked until the fence, then quarantine", func(t testing.TB) {
+	{"12 an acknowledged id that GET does not know: fetched until the fence, then quarantine", func(t testing.TB) {
 		w := newWorld(t, rest(10, 40_000e8))
 		w.mirror = func(answer *exchange.Answer) {
 			if answer.Operation == exchange.FuturesOpenOrders {
@@ -100,7 +100,7 @@ var casesOfState = []caseTest{
 		w.wantState("quarantined")
 		w.wantSent(1)
 	}},
-	{"13 filled goes down, FILLED then OPEN: the maximum is kept and counted", func(t testing.TB) {
+	{"13 filled goes down, FILLED then OPEN: botd keeps the maximum and counts the event", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.pass(5_000)
 		w.wantHeld(10)
@@ -127,7 +127,7 @@ var casesOfState = []caseTest{
 		w.wantSent(1)
 		w.wantSound()
 	}},
-	{"14 two orders under one client order id: both are ours, the younger is canceled", func(t testing.TB) {
+	{"14 two orders under one client order id: botd owns both, and cancels the newer one", func(t testing.TB) {
 		w := newWorld(t, rest(10, 40_000e8))
 		w.network = once(fate{twice: true})
 		w.pass(20_000)
@@ -302,7 +302,7 @@ var casesOfState = []caseTest{
 		w.wantSound()
 		w.wantSent(2) // the target was reached before the backup lost it
 	}},
-	{"53 by policy its strategy takes it, and buys nothing again", func(t testing.TB) {
+	{"53 under foreign: adopt, the strategy adopts the position and buys nothing again", func(t testing.TB) {
 		w := oldBackup(t, 10, foreign("adopt"))
 		w.wantSent(2)
 		w.wantHeld(20)

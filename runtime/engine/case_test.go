@@ -59,7 +59,7 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"02 an answer nobody can read is unknown", func(t testing.TB) {
+	{"02 an unparsable answer leaves the placement uncertain", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = w.first(&exchange.Uncertain{Reason: "malformed answer"}, nil)
 		w.pass(60_000)
@@ -69,7 +69,7 @@ var casesOfPlacing = []caseTest{
 			t.Errorf("want it reported once, have %d", len(facts[NoteUncertain](w.notes)))
 		}
 	}},
-	{"03 a parsed refusal is refused, and a round looks", func(t testing.TB) {
+	{"03 a parsed refusal ends the placement, and a round reads", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{err: &exchange.Refusal{Status: 400, Code: 9, Message: "not now"}})
 		w.pass(1_500)
