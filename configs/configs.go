@@ -119,7 +119,7 @@ func defaults() *Config {
 			Settle:            defaultSettle(Demo),
 			Signature:         SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
 			RequestsPerSecond: 50,
-			Breaker:           BreakerConfig{Unknowns: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
+			Breaker:           BreakerConfig{Uncertain: 3, WithinMS: 10 * minute, PauseMS: 10 * minute, EmptyEndings: 3, EmptyPauseMS: 45 * second},
 		},
 		Limits:    risk.DefaultLimits(),
 		Notify:    NotifyConfig{EveryMS: minute, Daily: Never},

@@ -36,7 +36,7 @@ type SignatureConfig struct {
 
 // BreakerConfig configures when the account pauses openings (exactly-once.md, cases 25 and 26).
 type BreakerConfig struct {
-	Unknowns     int // unknown outcomes ...
+	Uncertain    int // lost answers ...
 	WithinMS     int64
 	PauseMS      int64
 	EmptyEndings int // consecutive endings without a fill
@@ -79,7 +79,7 @@ func signatureKeys(c *SignatureConfig) []key {
 
 func breakerKeys(c *BreakerConfig) []key {
 	return []key{
-		{name: "unknowns", value: whole(&c.Unknowns, 1, 1000),
+		{name: "unknowns", value: whole(&c.Uncertain, 1, 1000),
 			what: "number of orders with unknown outcome, `within` the window, that pauses openings", unit: "orders", example: "3"},
 		{name: "within", value: duration(&c.WithinMS, second, 7*day), what: "length of the window for `unknowns`", example: "10m"},
 		{name: "pause", value: duration(&c.PauseMS, second, 7*day), what: "how long openings pause after `unknowns`", example: "10m"},

@@ -59,7 +59,7 @@ func TestFullExampleIsRead(t *testing.T) {
 		Signature:         configs.SignatureConfig{Payload: "{timestamp}{method}{path}{body}", Encoding: "hex"},
 		Profile:           configs.ProfileConfig{NullLists: "error", NumberNoise: "float"},
 		Settle:            configs.SettleConfig{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000, Written: true},
-		Breaker:           configs.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
+		Breaker:           configs.BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000},
 		RequestsPerSecond: 50, // the default
 	}
 	if diff := cmp.Diff(wantLimits, have.Limits,

@@ -44,7 +44,7 @@ func (r *Refusal) UnknownSymbol() bool {
 	return r.Code == CodeSpotInvalidSymbol || r.Code == CodeFuturesInvalidSymbol
 }
 
-// Uncertain means that the outcome of a placement is unknown: the order may be on the exchange. It
+// Uncertain means that the outcome of a placement is not known: the order may be on the exchange. It
 // is never sent again; only a fetch settles it.
 type Uncertain struct {
 	Reason string // short, from a closed set: timeout, reset, status 503, malformed answer, ...
@@ -57,8 +57,8 @@ const ReasonRateLimited = "rate limited"
 // ReasonExpired is the reason for a request that was not sent, because it was due too late.
 const ReasonExpired = "its time to live had passed"
 
-// Error returns why the outcome is unknown.
-func (u *Uncertain) Error() string { return "outcome unknown: " + u.Reason }
+// Error returns why the outcome is not known.
+func (u *Uncertain) Error() string { return "outcome uncertain: " + u.Reason }
 
 // Unwrap returns the cause.
 func (u *Uncertain) Unwrap() error { return u.Err }

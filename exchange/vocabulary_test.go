@@ -185,7 +185,7 @@ func TestWhatAFailureIs(t *testing.T) {
 		wraps      bool
 	}{
 		{&Refusal{FuturesPlace, 400, -2019, "margin"}, "refusal", "futures_place refused: margin (HTTP 400, code -2019)", false},
-		{&Uncertain{"timeout", cause}, "uncertain", "outcome unknown: timeout", true},
+		{&Uncertain{"timeout", cause}, "uncertain", "outcome uncertain: timeout", true},
 		{&Unavailable{Operation: SpotWallet, Reason: "timeout", Err: cause}, "unavailable", "spot_wallet unavailable: timeout", true},
 		{&Malformed{SpotWallet, "no list", cause}, "malformed", "spot_wallet answer malformed: no list", true},
 		{&UnreadableRow{Reason: "no id", Raw: "{}"}, "other", "a row cannot be read: no id: {}", false},

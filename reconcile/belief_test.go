@@ -58,7 +58,7 @@ func lostStop(t testing.TB) {
 	protect := func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
 	}
-	d.unknown(d.send(d.one(placement.StopLoss, protect)))
+	d.uncertain(d.send(d.one(placement.StopLoss, protect)))
 	d.now += 3_000
 	d.observe(0, nil)
 	stop := d.one(placement.StopLoss, protect)
@@ -329,7 +329,7 @@ func reducesBeyond(t testing.TB, known, ignored, filled exchange.Quantity, openi
 		d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: ignored}})
 	}
 	if opening {
-		d.unknown(d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+		d.uncertain(d.places(placement.Entry, exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 			Type: exchange.MarketOrder, Quantity: 20}))
 	}
 	id := d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
@@ -513,7 +513,7 @@ func adoptedThenEnded(t testing.TB, openMS, closeMS int64, ended bool) {
 // amount.
 func TestWalletThatFreezesTooLittleCancelsNoStop(t *testing.T) {
 	t.Parallel()
-	for name, quarantined := range map[string]bool{"beside an exit of unknown fate": false, "in a quarantine": true} {
+	for name, quarantined := range map[string]bool{"beside an uncertain exit": false, "in a quarantine": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			halfAWallet(t, quarantined)
@@ -596,7 +596,7 @@ func TestRowWithoutIDIsFirstTheLostPurchase(t *testing.T) {
 	w.now += 1_000
 	w.sees("1.02", "0", []exchange.Order{first, second})
 	symbol := w.tracker.Symbol(coin)
-	if symbol.Known() != 10 || len(w.tracker.unknownOn(coin)) != 1 || symbol.Cause() == record.ExecutedBeyond {
+	if symbol.Known() != 10 || len(w.tracker.uncertainOn(coin)) != 1 || symbol.Cause() == record.ExecutedBeyond {
 		t.Errorf("want it unknown still, have %d known, quarantined %q", symbol.Known(), symbol.Quarantine())
 	}
 }

@@ -37,7 +37,7 @@ func TestAFillEndsTheCountOfEndingsWithoutOne(t *testing.T) {
 }
 
 // The symbol stays unsettled even if position and fills agree.
-func TestSymbolIsUnsettledDuringUnknownAcceptance(t *testing.T) {
+func TestSymbolIsUnsettledDuringUncertainAcceptance(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(20)

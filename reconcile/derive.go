@@ -116,7 +116,7 @@ type inputs struct {
 	keyedOrders  []*account.Placement // live Order and ExitOrder
 	stops        []*account.Placement // live StopLoss
 	profits      []*account.Placement // live TakeProfit
-	unsettled    bool                 // the symbol has a placement whose acceptance is unknown
+	unsettled    bool                 // the symbol has a placement whose acceptance is uncertain
 }
 
 func (t *Tracker) inputs(desired *Desired, symbol *SymbolState, nowMS int64) inputs {
@@ -172,7 +172,7 @@ func (d *derivation) sortPlacements() {
 		if p.Withdrawn() != "" {
 			d.cancel(p, "withdrawn by a person: "+p.Withdrawn())
 		}
-		d.unsettled = d.unsettled || p.State().OutcomeUnknown()
+		d.unsettled = d.unsettled || p.State().OutcomeUncertain()
 		switch p.Purpose() {
 		case placement.Entry, placement.Exit:
 			d.targetOrders = append(d.targetOrders, p)

@@ -110,8 +110,8 @@ func (d *desk) acknowledge(id string, orderID int64) {
 	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Acknowledged{OrderID: orderID}})
 }
 
-func (d *desk) unknown(id string) {
-	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
+func (d *desk) uncertain(id string) {
+	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Uncertain{Reason: "timeout"}})
 }
 
 // positions is a positions list with one position, or none for zero.

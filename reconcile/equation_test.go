@@ -27,7 +27,7 @@ func uncertainBid(t testing.TB) (d *desk, resting exchange.Order) {
 	d.acknowledge(id, 11)
 	resting = d.order(id, 11, exchange.StatusOpen, 10, 0)
 	resting.Type = exchange.Limit
-	d.unknown(d.send(bid))
+	d.uncertain(d.send(bid))
 	d.now += 60_000
 	return d, resting
 }
@@ -35,7 +35,7 @@ func uncertainBid(t testing.TB) (d *desk, resting exchange.Order) {
 // decided counts the seconds until the uncertain bid has ended.
 func (d *desk) decided(position exchange.Quantity, resting exchange.Order) (seconds int) {
 	d.t.Helper()
-	for d.tracker.Unknowns() && seconds < 60 {
+	for d.tracker.AnyUncertain() && seconds < 60 {
 		d.now += 1_000
 		d.observe(position, nil, resting)
 		seconds++
@@ -121,25 +121,25 @@ func exitAfterExit(t testing.TB) {
 		}
 		began := d.now
 		first := d.send(Intent{Purpose: placement.Exit, Order: exit})
-		d.unknown(first)
+		d.uncertain(first)
 		have := int64(0)
 		for d.now < began+gapMS+fenceMS && have == 0 {
 			d.now += 1_000
 			if d.now == began+gapMS && c.second.Side != 0 {
-				d.unknown(d.send(Intent{Purpose: placement.Exit, Order: c.second}))
+				d.uncertain(d.send(Intent{Purpose: placement.Exit, Order: c.second}))
 			} else if d.now == began+gapMS {
 				d.send(Intent{Purpose: placement.Exit, Order: exit})
 			}
 			d.observe(c.shown, nil, orders...)
-			if p := d.tracker.Placement(first); p == nil || !p.State().OutcomeUnknown() {
+			if p := d.tracker.Placement(first); p == nil || !p.State().OutcomeUncertain() {
 				have = d.now - began
 			}
 		}
 		if have != c.want {
 			t.Errorf("%s: want it decided after %d ms, have %d", c.name, c.want, have)
 		}
-		if c.want != 0 && !d.tracker.Unknowns() && c.second.Side != 0 {
-			t.Errorf("%s: want the second one unknown still", c.name)
+		if c.want != 0 && !d.tracker.AnyUncertain() && c.second.Side != 0 {
+			t.Errorf("%s: want the second one uncertain still", c.name)
 		}
 	}
 }

@@ -312,7 +312,7 @@ func TestStopYieldsToAnotherBotds(t *testing.T) {
 		{"it sells no more than is held", elders + "1", 1_500, 10, func(d *derivation) { d.shrunk = nil }, false, 10},
 		{"its symbol cannot be read", elders + "1", 1_500, 10, func(d *derivation) { d.symbol.unread = true }, false, 10},
 		{"its market cannot be read", elders + "1", 1_500, 10, func(d *derivation) { d.desired.Unread = true }, false, 10},
-		{"something is unknown", elders + "1", 1_500, 10, func(d *derivation) { d.unsettled = true }, false, 10},
+		{"something is uncertain", elders + "1", 1_500, 10, func(d *derivation) { d.unsettled = true }, false, 10},
 	} {
 		w, symbol := standing(t)
 		symbol.unknownEnded = c.id
@@ -485,7 +485,7 @@ func TestAdoptionOfUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string
-		unknown     bool
+		uncertain   bool
 		fees        exchange.Quantity
 		baseBalance exchange.Quantity
 		want        exchange.Quantity
@@ -494,10 +494,10 @@ func TestAdoptionOfUncertainPurchase(t *testing.T) {
 		{"beside fees", true, 2, 1_013, 5},
 		{"it bought nothing", true, 0, 1_010, 0},
 		{"the wallet misses some", true, 0, 1_000, 0},
-		{"none is unknown", false, 0, 1_015, 0},
+		{"none is uncertain", false, 0, 1_015, 0},
 	} {
 		w := explains(t, 10, c.fees)
-		w.buysUnder(map[bool]int64{true: 0, false: 8}[c.unknown], 5)
+		w.buysUnder(map[bool]int64{true: 0, false: 8}[c.uncertain], 5)
 		w.reads(c.baseBalance, 0)
 		adopted := exchange.Quantity(0)
 		for _, r := range w.tracker.Resolve(coin, true, "one", "a test") {
@@ -716,19 +716,19 @@ func TestLiveStopShowsThatOpeningWasListed(t *testing.T) {
 		{"of the moment", 0, stop, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, true},
 		{"of before", -1, stop, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, false},
 		{"not answered", 1, stop, func(*desk, string) {}, placement.Entry, false},
-		{"known, and of unknown fate since", 1, stop, func(d *desk, id string) { d.acknowledge(id, 12); d.unknown(id) }, placement.Entry, false},
+		{"known, and uncertain since", 1, stop, func(d *desk, id string) { d.acknowledge(id, 12); d.uncertain(id) }, placement.Entry, false},
 		{"of a quantity", 1, offers, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, false},
 		{"of another symbol", 1, other, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Entry, false},
 		{"beside an exit", 1, stop, func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Exit, false},
 	} {
 		d := newDesk(t)
 		d.now += 10
-		unknown := d.places(c.purpose, buys)
-		d.unknown(unknown)
+		uncertain := d.places(c.purpose, buys)
+		d.uncertain(uncertain)
 		d.now += c.afterMS
 		c.answer(d, d.places(placement.StopLoss, c.order))
 		s := d.shows(d.tracker.Symbol(bitcoin), 0)
-		if have := s.positionEvidence().protectsOneOf(d.tracker.unknownOn(bitcoin)); have != c.want {
+		if have := s.positionEvidence().protectsOneOf(d.tracker.uncertainOn(bitcoin)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -805,7 +805,7 @@ func TestQuoteWaitsForOppositeSide(t *testing.T) {
 		}
 		v := d.deriving(nil)
 		v.intents = intents
-		if have := v.against(exchange.Buy) || v.restingOrders().otherSideUnknown(exchange.Buy); have != c.want {
+		if have := v.against(exchange.Buy) || v.restingOrders().otherSideUncertain(exchange.Buy); have != c.want {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -813,7 +813,7 @@ func TestQuoteWaitsForOppositeSide(t *testing.T) {
 	w.places(placement.Order, 9, exchange.NewOrder{Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 2_500e8})
 	d := w.deriving(nil)
 	d.intents = []Intent{{Purpose: placement.Order, Order: exchange.NewOrder{Side: exchange.Buy}}}
-	if d.against(exchange.Sell) || d.restingOrders().otherSideUnknown(exchange.Sell) {
+	if d.against(exchange.Sell) || d.restingOrders().otherSideUncertain(exchange.Sell) {
 		t.Error("want an ask on spot to wait for nothing: it sells what is held")
 	}
 }

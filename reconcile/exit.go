@@ -163,7 +163,7 @@ func (d positionExit) reduceNow(quantity exchange.Quantity, reason string) {
 		d.closeDust(whole, reason)
 		return
 	}
-	if d.saleEvidence().fitsWithUnknown(quantity) {
+	if d.saleEvidence().fitsWithUncertain(quantity) {
 		return
 	}
 	order := exchange.NewOrder{Type: exchange.MarketOrder, Quantity: quantity, ReduceOnly: true}
@@ -252,7 +252,7 @@ func (d positionExit) cancelPassedExits(live []*account.Placement) (stuck bool) 
 	for _, p := range live {
 		o := p.Order()
 		if o.Market == exchange.Spot && o.Side == exchange.Sell && o.Type == exchange.Limit && p.Seen() &&
-			!p.State().OutcomeUnknown() && d.nowMS-p.SentMS() >= RepeatMS {
+			!p.State().OutcomeUncertain() && d.nowMS-p.SentMS() >= RepeatMS {
 			d.cancel(p, "it rests because the price has passed its limit")
 			stuck = true
 		}

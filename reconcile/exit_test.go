@@ -35,7 +35,7 @@ func TestPlanExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	d.target(0)
 	d.now += 10_000
 	d.none(stopAt2) // it has no answer yet
-	d.unknown(id)
+	d.uncertain(id)
 	d.now += RepeatMS - 1
 	d.none(stopAt2) // the exit is uncertain
 	d.now++
@@ -74,7 +74,7 @@ func TestPartialExitWaitsForExitInPlaceOfStop(t *testing.T) {
 	}
 	id := d.send(urgent)
 	d.none(nil)
-	d.unknown(id)
+	d.uncertain(id)
 	for range 5 { // a repetition could exit more than the plan requests
 		d.now += RepeatMS
 		d.none(nil)
@@ -137,15 +137,15 @@ func TestUnbookedExitDoesNotDelayStop(t *testing.T) {
 // seconds, not after the fence.
 func TestStopIsPlacedWhileEarlierExitIsUncertain(t *testing.T) {
 	t.Parallel()
-	stopWithUnknownExit(t)
+	stopWithUncertainExit(t)
 }
 
-func stopWithUnknownExit(t testing.TB) {
+func stopWithUncertainExit(t testing.TB) {
 	d := newDesk(t)
 	d.hold(20)
 	d.target(0)
 	exit := d.send(d.one(placement.Exit, nil))
-	d.unknown(exit)
+	d.uncertain(exit)
 	d.target(20)
 	for _, c := range []struct {
 		afterMS int64
@@ -380,7 +380,7 @@ func TestRefusedOpeningDelaysNoPartialExit(t *testing.T) {
 	}
 }
 
-// TestDustIsClosedThoughProtectionHasNotArrived has a stop and a take-profit of unknown outcome that no list shows. Neither may be taken
+// TestDustIsClosedThoughProtectionHasNotArrived has a stop and a take-profit of uncertain outcome that no list shows. Neither may be taken
 // for the order that closes the remainder.
 func TestDustIsClosedThoughProtectionHasNotArrived(t *testing.T) {
 	t.Parallel()
@@ -394,7 +394,7 @@ func dustWithoutProtection(t testing.TB) {
 	cheap(d)
 	for purpose, kind := range map[placement.Purpose]exchange.OrderType{
 		placement.StopLoss: exchange.StopMarket, placement.TakeProfit: exchange.TakeProfitMarket} {
-		d.unknown(d.send(Intent{Purpose: purpose, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Sell, Type: kind,
+		d.uncertain(d.send(Intent{Purpose: purpose, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Sell, Type: kind,
 			StopPrice: d.price("3900"), ClosePosition: true}}))
 	}
 	if have := summary(d.derive(nil)); have != "" {

@@ -100,14 +100,14 @@ const marginAgeMS = 60_000
 
 // marginShowsMore reports whether the account uses at least half the margin of what the list does not show of uncertain openings, oldest first, or of
 // what it lacks because of uncertain reductions. Unless the list shows no position at all, the margin must have agreed with it recently.
-func (m *margins) marginShowsMore(symbol *SymbolState, unknown []*account.Placement) bool {
+func (m *margins) marginShowsMore(symbol *SymbolState, uncertain []*account.Placement) bool {
 	more, needed := m.margin()
-	agreed := m.observed.marginAgreeMS != 0 && m.observed.marginAgreeMS >= unknown[0].SentMS()-marginAgeMS
+	agreed := m.observed.marginAgreeMS != 0 && m.observed.marginAgreeMS >= uncertain[0].SentMS()-marginAgeMS
 	if symbol.rules == nil || more.IsZero() || m.inUse.PositionMargin.Less(needed) || !agreed && !needed.IsZero() {
 		return false
 	}
 	left, unseen := symbol.residual, exchange.Amount{}
-	for _, p := range unknown {
+	for _, p := range uncertain {
 		part, order := explained(p, left), p.Order()
 		left -= part
 		if p.Purpose().Opens() {

@@ -344,9 +344,9 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	}
 	s.measureResidual(symbol)
 	s.seekWitness(symbol)
-	switch unknown := s.tracker.unknownOn(symbol.Key()); {
-	case len(unknown) > 0:
-		s.uncertain.decideUnknown(symbol, unknown)
+	switch uncertain := s.tracker.uncertainOn(symbol.Key()); {
+	case len(uncertain) > 0:
+		s.uncertain.decideUncertain(symbol, uncertain)
 		s.adoptReduced(symbol, symbol.Opened())
 		s.measureResidual(symbol)
 		s.seekWitness(symbol)
@@ -357,7 +357,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		symbol.ignore("botd's part is the netted position minus the foreign part", s.emit)
 	}
 	s.contradict(symbol)
-	symbol.settled = symbol.residual == 0 && !s.tracker.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
+	symbol.settled = symbol.residual == 0 && !s.tracker.anyOutcomeUncertain(symbol.Key()) && symbol.Quarantine() == "" && !symbol.endUnproved()
 }
 
 // readPosition reads the symbol's position from the list. It returns false if the position changed during a
@@ -417,14 +417,14 @@ func (s positionComparison) usePosition(symbol *SymbolState, now *exchange.Posit
 }
 
 // measureResidual records the difference and how long it has persisted unexplained. The time does not
-// start while a placement could explain the difference, because its outcome is unknown or not visible
+// start while a placement could explain the difference, because its outcome is uncertain or not visible
 // yet. It starts over when fills are booked, because the same figure then has a different meaning. A
 // read without a difference may be an old one: it interrupts the time but does not end it.
 func (s positionComparison) measureResidual(symbol *SymbolState) {
 	residual, known := symbol.position-symbol.Known(), symbol.Known()
 	explains := func(p *account.Placement) bool { return explained(p, residual) != 0 }
 	switch {
-	case known != symbol.residualOf || s.tracker.anyOutcomeUnknown(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
+	case known != symbol.residualOf || s.tracker.anyOutcomeUncertain(symbol.Key()) || s.anyUnlistedThat(symbol.Key(), explains):
 		symbol.residualFor.restart(s.fetched)
 		symbol.measuredResidual = residual
 	case residual == 0:

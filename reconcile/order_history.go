@@ -74,7 +74,7 @@ func (t *tracked) precedesPurchase(p *account.Placement, filled exchange.Quantit
 		return false
 	}
 	return t.AnyLive(func(q *account.Placement) bool {
-		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().OutcomeUnknown() || !q.Seen())
+		return q.Symbol() == p.Symbol() && q.Order().Side == exchange.Buy && (q.State().OutcomeUncertain() || !q.Seen())
 	})
 }
 
@@ -85,7 +85,7 @@ func (s orderRows) observeLost(p *account.Placement) {
 		return
 	}
 	why := "acknowledged order " + p.ClientOrderID() + " is not known to the exchange"
-	s.emit(p.About(record.Unknown{Reason: why}))
+	s.emit(p.About(record.Uncertain{Reason: why}))
 	s.quarantine(s.tracker.Symbol(p.Symbol()), why)
 }
 

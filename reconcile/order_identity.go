@@ -75,7 +75,7 @@ func (e unclaimedRows) named(rows []exchange.Order) []exchange.Order {
 	return rows
 }
 
-// idOfEqual returns the client order id of the order of botd's that a row equals: an order of unknown outcome, one that the exchange refused, or one that
+// idOfEqual returns the client order id of the order of botd's that a row equals: an uncertain order, one that the exchange refused, or one that
 // it executed a second time. It is improbable that a person places an order of the same quantity at the same prices in the same seconds. While botd
 // stands down, the row may also be another botd's.
 func (e unclaimedRows) idOfEqual(row *exchange.Order, rows []exchange.Order) string {
@@ -231,13 +231,13 @@ func (e unclaimedRows) newestUnclaimed(symbol *SymbolState, rows []exchange.Orde
 	return newest
 }
 
-// mayBeBotds reports whether a row may be a purchase of unknown outcome, or one that the exchange refused: those are decided by other rules.
+// mayBeBotds reports whether a row may be an uncertain purchase, or one that the exchange refused: those are decided by other rules.
 func (e unclaimedRows) mayBeBotds(o *exchange.Order) bool {
 	return slices.ContainsFunc(e.refusals.refusedOrConfirmed(), func(r RefusedOrder) bool { return sameParameters(o, &r.order) }) ||
 		e.AnyLive(func(p *account.Placement) bool { return p.OrderID() == 0 && couldBe(o, p.Order(), p.SentMS()) })
 }
 
-// lost reports whether a row without an id repeats, within seconds, a purchase of unknown outcome.
+// lost reports whether a row without an id repeats, within seconds, an uncertain purchase.
 func (e unclaimedRows) lost(o *exchange.Order) bool {
 	return o.ClientOrderID == "" && e.AnyLive(func(p *account.Placement) bool {
 		order := p.Order()

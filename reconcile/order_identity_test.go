@@ -203,7 +203,7 @@ func TestEqualOrderWithoutIDIsOwn(t *testing.T) {
 			open = open[1:]
 		}
 		if c.uncertain {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.tracker.LiveAt(0).ClientOrderID(), Body: record.Unknown{Reason: "a test"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: w.tracker.LiveAt(0).ClientOrderID(), Body: record.Uncertain{Reason: "a test"}})
 		}
 		w.now += 11_000
 		w.shows("0.99", "0.02", open...)

@@ -48,9 +48,9 @@ func oldListOfTwo(t testing.TB) {
 	}
 }
 
-// The outcome of an entry of twenty is unknown, and the list shows ten or none. The margin in use shows the rest, if the account's margin has agreed
+// The outcome of an entry of twenty is uncertain, and the list shows ten or none. The margin in use shows the rest, if the account's margin has agreed
 // with a list recently, or no position is listed at all.
-func TestMarginInUseKeepsAnUnknownEntryUndecided(t *testing.T) {
+func TestMarginInUseKeepsAnUncertainEntryUndecided(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name          string
@@ -71,13 +71,13 @@ func TestMarginInUseKeepsAnUnknownEntryUndecided(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			unknownEntryShown(t, c.agreedMS, c.shown, c.margin, c.known, c.filled)
+			uncertainEntryShown(t, c.agreedMS, c.shown, c.margin, c.known, c.filled)
 		})
 	}
 }
 
-// unknownEntryShown checks how much of an entry of unknown outcome is booked; filled is -1 if the entry stays undecided.
-func unknownEntryShown(t testing.TB, agreedMS int64, shown exchange.Quantity, margin string, known, filled exchange.Quantity) {
+// uncertainEntryShown checks how much of an uncertain entry is booked; filled is -1 if the entry stays undecided.
+func uncertainEntryShown(t testing.TB, agreedMS int64, shown exchange.Quantity, margin string, known, filled exchange.Quantity) {
 	d := newDesk(t)
 	d.tracker.foreignPolicy = ForeignIgnore
 	if agreedMS >= 0 {
@@ -89,7 +89,7 @@ func unknownEntryShown(t testing.TB, agreedMS int64, shown exchange.Quantity, ma
 	d.observe(0, nil)
 	id := d.send(Intent{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.MarketOrder, Quantity: 20}})
-	d.unknown(id)
+	d.uncertain(id)
 	for range 40 {
 		d.now += 1_000
 		list := d.positions(shown)
@@ -101,9 +101,9 @@ func unknownEntryShown(t testing.TB, agreedMS int64, shown exchange.Quantity, ma
 	}
 }
 
-// The outcome of an exit of twenty, or of a stop of the whole position, is unknown, and the list shows ten or none. The account still uses the margin of
+// The outcome of an exit of twenty, or of a stop of the whole position, is uncertain, and the list shows ten or none. The account still uses the margin of
 // more: the list does not show that it reduced the position.
-func TestMarginInUseKeepsAnUnknownExitUndecided(t *testing.T) {
+func TestMarginInUseKeepsAnUncertainExitUndecided(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -123,13 +123,13 @@ func TestMarginInUseKeepsAnUnknownExitUndecided(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			unknownExitShown(t, c.whole, c.agreedMS, c.margin, c.known)
+			uncertainExitShown(t, c.whole, c.agreedMS, c.margin, c.known)
 		})
 	}
 }
 
-// unknownExitShown checks how much of the position is left.
-func unknownExitShown(t testing.TB, whole bool, agreedMS int64, margin string, known exchange.Quantity) {
+// uncertainExitShown checks how much of the position is left.
+func uncertainExitShown(t testing.TB, whole bool, agreedMS int64, margin string, known exchange.Quantity) {
 	d := newDesk(t)
 	d.tracker.foreignPolicy = ForeignIgnore
 	d.hold(20)
@@ -142,7 +142,7 @@ func unknownExitShown(t testing.TB, whole bool, agreedMS int64, margin string, k
 		exit.Order.StopPrice, exit.Order.ClosePosition = d.price("49000"), true
 	}
 	id := d.send(exit)
-	d.unknown(id)
+	d.uncertain(id)
 	for range 40 {
 		d.now += 1_000
 		list := d.positions(10)
@@ -245,7 +245,7 @@ func partOfAnEarlierPosition(t testing.TB, createdMS int64, shown, ignored excha
 	}
 }
 
-// The outcome of an order of another symbol is unknown, so that a snapshot reads the list of positions twice. One of the two omits what an entry has
+// The outcome of an order of another symbol is uncertain, so that a snapshot reads the list of positions twice. One of the two omits what an entry has
 // opened, each time.
 func TestPositionOfTwoDifferingListsIsProtected(t *testing.T) {
 	t.Parallel()

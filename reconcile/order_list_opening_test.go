@@ -23,7 +23,7 @@ func TestOpeningsThatNoListHasShown(t *testing.T) {
 	}{
 		{"sent", func(*desk, string) {}, 10},
 		{"acknowledged", func(d *desk, id string) { d.acknowledge(id, 11) }, 10},
-		{"uncertain", func(d *desk, id string) { d.unknown(id) }, 10},
+		{"uncertain", func(d *desk, id string) { d.uncertain(id) }, 10},
 		{"refused", func(d *desk, id string) {
 			d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Refused{Reason: "no"}})
 		}, 0},

@@ -42,7 +42,7 @@ func TestOlderRowOfUncertainIDIsThePlacement(t *testing.T) {
 		d := newDesk(t)
 		d.observe(0, nil)
 		id := d.places(placement.Order, buys)
-		d.unknown(id)
+		d.uncertain(id)
 		var rows []exchange.Order
 		for _, orderID := range orderIDs {
 			rows = append(rows, d.order(id, orderID, exchange.StatusOpen, 10, 0))
@@ -114,7 +114,7 @@ func TestAcknowledgedOrderUnknownToExchange(t *testing.T) {
 	}{
 		{"before its fence", -1, nil, "acknowledged false"},
 		{"at its fence", 0, nil, "uncertain true"},
-		{"of unknown fate already", 0, (*desk).unknown, "uncertain false"},
+		{"of uncertain outcome already", 0, (*desk).uncertain, "uncertain false"},
 	} {
 		d := newDesk(t)
 		d.observe(0, nil)
@@ -199,7 +199,7 @@ func TestAcceptedOrderNotYetInBook(t *testing.T) {
 		seen    bool
 	}{
 		{"acknowledged", func(d *desk, id string) { d.acknowledge(id, 12) }, placement.Acknowledged, 12, false},
-		{"of unknown fate", (*desk).unknown, placement.Working, 12, true},
+		{"uncertain", (*desk).uncertain, placement.Working, 12, true},
 	} {
 		d := newDesk(t)
 		id := d.places(placement.Order, buys)
@@ -307,7 +307,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 	t.Parallel()
 	purchase := func(w *wallet) exchange.Order { return w.buysUnder(0, 10) }
 	acknowledged := func(w *wallet) exchange.Order { return w.buysUnder(9, 10) }
-	moved := "the wallet has changed as the unknown placement %s would have changed it, and no list shows the cause"
+	moved := "the wallet has changed as the uncertain placement %s would have changed it, and no list shows the cause"
 	lost := "acknowledged order %s is not known to the exchange"
 	other := exchange.Order{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Filled: 10,
 		Status: exchange.StatusFilled, CreatedMS: 2_000_000}
@@ -330,7 +330,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 		}, "uncertain", ""},
 		{"a row could be it", purchase, 0, 1_010, func(_ *wallet, s *Snapshot, _ exchange.Order) {
 			s.History = exchange.FetchedOf([]exchange.Order{other})
-		}, "uncertain", "order 70, which no placement claims, could be the unknown placement %s"},
+		}, "uncertain", "order 70, which no placement claims, could be the uncertain placement %s"},
 		{"a person's sale could not", purchase, 0, 1_010, func(_ *wallet, s *Snapshot, _ exchange.Order) {
 			sale := other
 			sale.Side = exchange.Sell
@@ -351,7 +351,7 @@ func TestUnlistedSpotOrderIsResolved(t *testing.T) {
 			"uncertain", ""},
 		{"the exchange had it", func(w *wallet) exchange.Order {
 			o := acknowledged(w)
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Uncertain{Reason: "a test"}})
 			return o
 		}, 0, 1_010, nil, "uncertain", ""},
 		{"acknowledged, and in no list", acknowledged, 0, 1_010, nil, "uncertain", lost},

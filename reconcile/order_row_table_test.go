@@ -146,8 +146,8 @@ func TestUnreadableRowIsAttributed(t *testing.T) {
 	}{
 		{"a person's", row("BTC-USDT", "a person's"), nil, 1, ""},
 		{"without an id", row("BTC-USDT", ""), nil, 1, ""},
-		{"without an id, while an answer is lost", row("BTC-USDT", ""), func(d *desk) { d.unknown(d.places(placement.Order, buys)) }, 1, "BTC-USDT"},
-		{"a person's, while an answer is lost", row("BTC-USDT", "a person's"), func(d *desk) { d.unknown(d.places(placement.Order, buys)) }, 1, ""},
+		{"without an id, while an answer is lost", row("BTC-USDT", ""), func(d *desk) { d.uncertain(d.places(placement.Order, buys)) }, 1, "BTC-USDT"},
+		{"a person's, while an answer is lost", row("BTC-USDT", "a person's"), func(d *desk) { d.uncertain(d.places(placement.Order, buys)) }, 1, ""},
 		{"of the history", closed, nil, 0, ""},
 		{"of a symbol that is not traded", row("ETH-USDT", "a person's"), nil, 0, ""},
 		{"of its prefix, on a symbol that is not traded", row("ETH-USDT", "bt-000zzz00000-1"), nil, 1, ""},
@@ -439,14 +439,14 @@ func TestClosedPositionDecidesUncertainOpening(t *testing.T) {
 		}, "filled 10", true},
 		{"four of it were known", nil, func(d *desk, _ *SymbolState) {
 			d.tracker.Apply(&record.Record{AtMS: 1_001_499, ClientOrderID: d.tracker.LiveAt(0).ClientOrderID(), Body: record.Fill{OrderID: 9, Filled: 4}})
-			d.unknown(d.tracker.LiveAt(0).ClientOrderID())
+			d.uncertain(d.tracker.LiveAt(0).ClientOrderID())
 		}, "filled 10", true},
 	} {
 		d := newDesk(t)
 		symbol := d.tracker.Symbol(bitcoin)
 		d.now = 1_001_500
 		opening := d.places(placement.Entry, buys)
-		d.unknown(opening)
+		d.uncertain(opening)
 		if c.with != nil {
 			c.with(d, symbol)
 		}

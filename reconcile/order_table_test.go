@@ -38,7 +38,7 @@ func TestLeverageIsSetBeforeOpenings(t *testing.T) {
 		{"nothing is to open", 0, target(0), nil, five, ""},
 		{"beside a position, which is closed all the same", 20, target(0), nil, five, flat},
 		{"beside a position that is to grow", 20, target(25), nil, five, set},
-		{"beside a position, while something is unknown", 20, target(25), func(d *desk) { d.unknown(d.places(placement.ExitOrder, offers)) }, five, ""},
+		{"beside a position, while something is uncertain", 20, target(25), func(d *desk) { d.uncertain(d.places(placement.ExitOrder, offers)) }, five, ""},
 		{"beside a position that is not settled", 20, target(25), func(d *desk) { d.tracker.Symbol(bitcoin).settled = false }, five, ""},
 		{"beside a resting order", 0, bids, func(d *desk) {
 			d.rests(placement.Order, 12, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Price: bid.Price, Quantity: 10})
@@ -119,7 +119,7 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 		{"one that is worth less", change(func(o *strategy.DesiredOrder) { o.Quantity, o.Price = 1, 4_999e8 }), nil, nil, ""},
 		{"one of nothing", change(func(o *strategy.DesiredOrder) { o.Quantity = 0 }), nil, nil, ""},
 		{"nothing may open", []strategy.DesiredOrder{bid}, nil, func(w *Desired) { w.MayOpen = false }, ""},
-		{"something is unknown", []strategy.DesiredOrder{bid}, func(d *desk) { d.unknown(d.places(placement.ExitOrder, offers)) }, nil, ""},
+		{"something is uncertain", []strategy.DesiredOrder{bid}, func(d *desk) { d.uncertain(d.places(placement.ExitOrder, offers)) }, nil, ""},
 		{"it rests", []strategy.DesiredOrder{bid}, rests(0), nil, ""},
 		{"it rests, and has filled in part", []strategy.DesiredOrder{bid}, rests(4), nil, ""},
 		{"it is to be smaller than what is left", change(func(o *strategy.DesiredOrder) { o.Quantity = 9 }), rests(0), nil, "cancel 12: no longer desired"},
@@ -130,14 +130,14 @@ func TestRestingOrdersOfPlan(t *testing.T) {
 		{"none", nil, rests(0), nil, "cancel 12: no longer desired"},
 		{"it was refused five seconds ago", []strategy.DesiredOrder{bid}, refused(5_000), nil, places},
 		{"it was refused a moment ago", []strategy.DesiredOrder{bid}, refused(4_999), nil, ""},
-		{"something is unknown for a minute after its fence", []strategy.DesiredOrder{bid}, func(d *desk) {
+		{"something is uncertain for a minute after its fence", []strategy.DesiredOrder{bid}, func(d *desk) {
 			rests(0)(d)
-			d.unknown(d.places(placement.ExitOrder, offers))
+			d.uncertain(d.places(placement.ExitOrder, offers))
 			d.now += 5_000 + 7_000 + 60_001
 		}, nil, "cancel 12: canceled for a stable snapshot: it keeps filling"},
-		{"something is unknown for less", []strategy.DesiredOrder{bid}, func(d *desk) {
+		{"something is uncertain for less", []strategy.DesiredOrder{bid}, func(d *desk) {
 			rests(0)(d)
-			d.unknown(d.places(placement.ExitOrder, offers))
+			d.uncertain(d.places(placement.ExitOrder, offers))
 			d.now += 5_000 + 7_000 + 60_000
 		}, nil, ""},
 		{"a person withdrew it", []strategy.DesiredOrder{bid}, func(d *desk) {
@@ -315,7 +315,7 @@ func TestUncertainPlacementIsDecided(t *testing.T) {
 		d := newDesk(t)
 		d.observe(0, nil)
 		opening := d.places(placement.Entry, buys)
-		d.unknown(opening)
+		d.uncertain(opening)
 		d.now = c.nowMS
 		symbol := d.tracker.Symbol(bitcoin)
 		s := d.shows(symbol, c.shown)
@@ -327,7 +327,7 @@ func TestUncertainPlacementIsDecided(t *testing.T) {
 		if c.with != nil {
 			c.with(&situation{d, s, symbol})
 		}
-		s.uncertainOrders().decideUnknown(symbol, d.tracker.unknownOn(bitcoin))
+		s.uncertainOrders().decideUncertain(symbol, d.tracker.uncertainOn(bitcoin))
 		have := ""
 		for _, r := range s.records {
 			if body, is := r.Body.(record.Ended); is && r.ClientOrderID == opening {

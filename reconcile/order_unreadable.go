@@ -68,7 +68,7 @@ func (s orderRows) observeUnread() {
 			symbol.foreign = append(symbol.foreign,
 				exchange.Order{ID: u.Row.ID, ClientOrderID: u.Row.ClientOrderID, Market: key.Market, Symbol: key.Name})
 		}
-		if u.Row.ClientOrderID == "" && len(s.tracker.unknownOn(key)) > 0 {
+		if u.Row.ClientOrderID == "" && len(s.tracker.uncertainOn(key)) > 0 {
 			s.fetched.Unread = append(s.fetched.Unread, key) // it may be the order whose answer was lost
 		}
 	}
@@ -86,7 +86,7 @@ func (s orderRows) unreadOwn(p *account.Placement, u *UnreadOrder) {
 	}
 	protects := p.Purpose() == placement.StopLoss || p.Purpose() == placement.TakeProfit
 	if p.State() != placement.Uncertain && !(protects && u.Open) {
-		s.emit(p.About(record.Unknown{Reason: u.Row.Error()}))
+		s.emit(p.About(record.Uncertain{Reason: u.Row.Error()}))
 	}
 }
 

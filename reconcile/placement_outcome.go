@@ -15,8 +15,8 @@ import (
 // positions is then in the list of the second.
 const stableGapMS = 3_000
 
-func (t *tracked) anyOutcomeUnknown(key exchange.SymbolKey) bool {
-	return t.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State().OutcomeUnknown() })
+func (t *tracked) anyOutcomeUncertain(key exchange.SymbolKey) bool {
+	return t.AnyInFlightOn(key, func(p *account.Placement) bool { return p.State().OutcomeUncertain() })
 }
 
 // awaitsAnswer reports whether a symbol would be settled, as the snapshot shows it, if a resting opening were answered.
@@ -28,7 +28,7 @@ func (s *Snapshot) awaitsAnswer(symbol *SymbolState) bool {
 	return read && symbol.read && symbol.Quarantine() == "" && !s.isUnread(symbol.Key()) &&
 		!slices.ContainsFunc(symbol.inFlight, func(p *account.Placement) bool {
 			resting := p.State() == placement.Sending && p.Purpose() == placement.Order
-			return p.State().OutcomeUnknown() && !resting
+			return p.State().OutcomeUncertain() && !resting
 		})
 }
 
@@ -47,11 +47,11 @@ func (e *evidence) anyUnlisted(key exchange.SymbolKey) bool {
 // anyUnlistedThat reports the same for the placements that satisfy a predicate.
 func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
 	return e.tracker.AnyInFlightOn(key, func(p *account.Placement) bool {
-		return !p.State().OutcomeUnknown() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.tracker.Settle()) && that(p)
+		return !p.State().OutcomeUncertain() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.tracker.Settle()) && that(p)
 	})
 }
 
-// uncertainOrders decides the placements of unknown outcome, unless an unclaimed row or a change of the wallet may be one of them.
+// uncertainOrders decides the uncertain placements, unless an unclaimed row or a change of the wallet may be one of them.
 type uncertainOrders struct {
 	*evidence
 	*recorder
@@ -59,15 +59,15 @@ type uncertainOrders struct {
 
 func (s *survey) uncertainOrders() uncertainOrders { return uncertainOrders{&s.evidence, &s.recorder} }
 
-// decideUnknown decides the uncertain placements of a symbol by the position equation: two equal
+// decideUncertain decides the uncertain placements of a symbol by the position equation: two equal
 // snapshots at least three seconds and L apart, the first begun after the fence, with no known fill
 // changed for L (exactly-once.md, The fence and the equation). The open list was checked before and
 // contains none of them. Repeated exits do not wait for newer ones if nothing of the position is
 // missing.
-func (s uncertainOrders) decideUnknown(symbol *SymbolState, unknown []*account.Placement) {
+func (s uncertainOrders) decideUncertain(symbol *SymbolState, uncertain []*account.Placement) {
 	alone := symbol.residual == 0 && symbol.onlyReductionsUncertain()
-	fence := unknown[0].Fence(s.tracker.Settle())
-	for _, p := range unknown {
+	fence := uncertain[0].Fence(s.tracker.Settle())
+	for _, p := range uncertain {
 		if !alone {
 			fence = max(fence, p.Fence(s.tracker.Settle()))
 		}
@@ -91,20 +91,20 @@ func (s uncertainOrders) decideUnknown(symbol *SymbolState, unknown []*account.P
 	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.futuresEvidence.by == noWitness {
 		return // only the list shows this end; positions/history is read with the next snapshot
 	}
-	if symbol.residual == 0 && symbol.AtVenue() == 0 && s.positionEvidence().protectsOneOf(unknown) {
+	if symbol.residual == 0 && symbol.AtVenue() == 0 && s.positionEvidence().protectsOneOf(uncertain) {
 		return // the exchange would have ended the closePosition order together with the position that a list has shown
 	}
-	if symbol.residual == 0 && s.positionEvidence().mayHaveClosed(symbol, unknown) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
+	if symbol.residual == 0 && s.positionEvidence().mayHaveClosed(symbol, uncertain) && !slices.Contains(s.fetched.ClosedOf, symbol.Key().Name) {
 		return // positions/history is read with the next snapshot (case 9)
 	}
-	if s.marginShowsMore(symbol, unknown) {
+	if s.marginShowsMore(symbol, uncertain) {
 		return // only the list shows that less was opened, or nothing
 	}
 	symbol.equal.reset()
 	if alone {
-		unknown = slices.DeleteFunc(unknown, func(p *account.Placement) bool { return p.Fence(s.tracker.Settle()) > symbol.equalFromMS })
+		uncertain = slices.DeleteFunc(uncertain, func(p *account.Placement) bool { return p.Fence(s.tracker.Settle()) > symbol.equalFromMS })
 	}
-	s.attribute(symbol, unknown)
+	s.attribute(symbol, uncertain)
 }
 
 // onlyReductionsUncertain reports whether all uncertain orders of a symbol reduce it on one side and no resting order
@@ -115,7 +115,7 @@ func (s *SymbolState) onlyReductionsUncertain() bool {
 		switch {
 		case !p.Reduces():
 			return false
-		case !p.State().OutcomeUnknown():
+		case !p.State().OutcomeUncertain():
 		case first == nil:
 			first = p
 		case p.Order().Side != first.Order().Side:
@@ -128,23 +128,23 @@ func (s *SymbolState) onlyReductionsUncertain() bool {
 // attribute assigns the residual to uncertain placements. A single one is decided by it. Of several, the
 // oldest on the residual's side are booked first: the position is then right, although it is not certain
 // which of them filled (case 18).
-func (s uncertainOrders) attribute(symbol *SymbolState, unknown []*account.Placement) {
+func (s uncertainOrders) attribute(symbol *SymbolState, uncertain []*account.Placement) {
 	left := symbol.residual
-	for _, p := range unknown {
+	for _, p := range uncertain {
 		left -= explained(p, left)
 	}
 	if left != 0 {
 		s.quarantine(
 			symbol,
-			"the position differs by "+symbol.residualText()+", which the unknown placement "+unknown[0].ClientOrderID()+" does not explain",
+			"the position differs by "+symbol.residualText()+", which the uncertain placement "+uncertain[0].ClientOrderID()+" does not explain",
 		)
 		return
 	}
-	if symbol.residual == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return s.quarantineCandidate(p) }) {
+	if symbol.residual == 0 && slices.ContainsFunc(uncertain, func(p *account.Placement) bool { return s.quarantineCandidate(p) }) {
 		return
 	}
 	left = symbol.residual
-	for _, p := range unknown {
+	for _, p := range uncertain {
 		part := explained(p, left)
 		left -= part
 		ended := record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: "the position after the fence does not contain a fill of it"}
@@ -154,8 +154,8 @@ func (s uncertainOrders) attribute(symbol *SymbolState, unknown []*account.Place
 			if ended.Filled < p.Order().Quantity {
 				ended.State = placement.Canceled
 			}
-			if len(unknown) > 1 {
-				ended.Evidence += "; several placements were unknown, and it is not certain which of them filled"
+			if len(uncertain) > 1 {
+				ended.Evidence += "; several placements were uncertain, and it is not certain which of them filled"
 			}
 		case symbol.residual == 0 && p.Purpose().Opens():
 			if s.closedAlready(symbol, p) {
@@ -267,12 +267,12 @@ func (s uncertainOrders) quarantineCandidate(p *account.Placement) bool {
 		symbol.unclaimedBought = s.tracker.unclaimedRows().boughtBy(o, p, symbol)
 	}
 	if o != nil {
-		s.quarantine(symbol, fmt.Sprintf("order %d, which no placement claims, could be the unknown placement %s", o.ID, p.ClientOrderID()))
+		s.quarantine(symbol, fmt.Sprintf("order %d, which no placement claims, could be the uncertain placement %s", o.ID, p.ClientOrderID()))
 		return true
 	}
 	moved, persistent := s.walletMoved(symbol, p)
 	if moved && persistent {
-		s.quarantine(symbol, "the wallet has changed as the unknown placement "+p.ClientOrderID()+" would have changed it, and no list shows the cause")
+		s.quarantine(symbol, "the wallet has changed as the uncertain placement "+p.ClientOrderID()+" would have changed it, and no list shows the cause")
 	}
 	return moved
 }
@@ -281,7 +281,7 @@ func (s uncertainOrders) quarantineCandidate(p *account.Placement) bool {
 // explained quantity plus the result of an uncertain purchase, as far as the wallet shows it.
 func (t *Tracker) heldInQuarantine(symbol *SymbolState) exchange.Quantity {
 	own := symbol.heldOnSpot()
-	if t.buysUnknown(symbol) {
+	if t.purchaseUncertain(symbol) {
 		own += max(0, symbol.unclaimedBought-symbol.unclaimedSold)
 	}
 	return max(0, min(own, t.baseBalance(symbol)-symbol.Baseline()))

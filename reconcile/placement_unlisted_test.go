@@ -16,7 +16,7 @@ func (w *wallet) places(purpose placement.Purpose, orderID int64, order exchange
 	w.t.Helper()
 	row := w.sends(purpose, orderID, order)
 	if orderID == 0 {
-		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Unknown{Reason: "timeout"}})
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: row.ClientOrderID, Body: record.Uncertain{Reason: "timeout"}})
 	}
 	return row
 }
@@ -279,7 +279,7 @@ func TestManualPurchaseIsNotInferred(t *testing.T) {
 		"only a person bought":           {5, "1.015", 10},
 		"both bought":                    {5, "1.02", 15},
 		"a person bought more":           {20, "1.03", 10},
-		"the purchase of unknown fate":   {0, "1.015", 15},
+		"the uncertain purchase":         {0, "1.015", 15},
 		"part of it, beside a person's":  {5, "1.017", 12},
 		"neither, and the wallet is old": {5, "1.01", 10},
 	} {
@@ -329,13 +329,13 @@ func TestInferredPurchaseIsBookedOnce(t *testing.T) {
 }
 
 // The open list does not show it, and the wallet lacks what it has sold.
-func TestExitWithUnknownEndCancelsNoStop(t *testing.T) {
+func TestExitWithUncertainEndCancelsNoStop(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	stands := w.places(placement.StopLoss, 9, stopOf(5))
 	sold := w.places(placement.Exit, 10, saleOf(5))
 	why := "acknowledged order 10 is not known to the exchange"
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Unknown{Reason: why}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Uncertain{Reason: why}})
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: why}})
 	w.now += 1_000
 	w.shows("1", "0.005", stands)
@@ -476,7 +476,7 @@ func TestRestedEntryHasStopIfPositionIsUnreadable(t *testing.T) {
 
 // The stop's cancel was accepted, and neither the open list nor its row can be read. The exchange refuses
 // another stop if the first one is still live.
-func TestStopWithUnknownEndIsReplaced(t *testing.T) {
+func TestStopWithUncertainEndIsReplaced(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.hold(20)
@@ -524,7 +524,7 @@ func TestWalletOlderThanStopIsNoProof(t *testing.T) {
 	}
 }
 
-// The stop's price was passed, and its end is unknown. A second stop could be canceled, a sale could not.
+// The stop's price was passed, and its end is uncertain. A second stop could be canceled, a sale could not.
 func TestUncertainStopIsNotSoldAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -684,7 +684,7 @@ func TestStopProtectsOnlyItsOwnPosition(t *testing.T) {
 	}
 }
 
-// A wallet has shown that an exit of unknown outcome sold nothing. A later one that cannot be read removes no stop for it, and a booked sale does.
+// A wallet has shown that an uncertain exit sold nothing. A later one that cannot be read removes no stop for it, and a booked sale does.
 func TestAnUnreadWalletRemovesNoStop(t *testing.T) {
 	t.Parallel()
 	unreadWallet(t)

@@ -22,17 +22,17 @@ func (e *evidence) positionEvidence() positionEvidence {
 
 // showsEnd reports whether positions/history shows that a position has ended, in a row that the position's id does not identify.
 func (e positionEvidence) showsEnd(symbol *SymbolState) bool {
-	return e.closedByUnknown(symbol) || e.closedUnseen(symbol) || e.closedByAnotherClock(symbol)
+	return e.closedByUncertain(symbol) || e.closedUnseen(symbol) || e.closedByAnotherClock(symbol)
 }
 
-// closedByUnknown reports whether positions/history shows that reductions of unknown outcome have ended
+// closedByUncertain reports whether positions/history shows that uncertain reductions have ended
 // the position: a row on its side, as large as the part of the missing quantity that they explain,
 // closed since one of them was sent. The row's position may have been opened before botd held part of
 // it, or be dated by another clock than the journal, and after a start nothing else shows which position
 // it was. If more is missing than they explain, others have traded too, and it needs manual resolution.
-func (e positionEvidence) closedByUnknown(symbol *SymbolState) bool {
+func (e positionEvidence) closedByUncertain(symbol *SymbolState) bool {
 	t, left, sentMS := &symbol.futuresEvidence, symbol.residual, int64(0)
-	for _, p := range e.account.unknownOn(symbol.Key()) {
+	for _, p := range e.account.uncertainOn(symbol.Key()) {
 		if part := explained(p, left); part != 0 && p.Reduces() {
 			left -= part
 			sentMS = cmp.Or(sentMS, p.SentMS())
@@ -87,18 +87,18 @@ func (e positionEvidence) outlivesIgnored(symbol *SymbolState) bool {
 	return symbol.Ignored() != 0 && whole && symbol.createdMS > symbol.IgnoredMS()+maxClockStepMS
 }
 
-// mayHaveClosed reports whether an unknown opening could have been filled and closed before any read:
+// mayHaveClosed reports whether an uncertain opening could have been filled and closed before any read:
 // there is no position, and none is missing.
-func (e positionEvidence) mayHaveClosed(symbol *SymbolState, unknown []*account.Placement) bool {
-	return symbol.position == 0 && slices.ContainsFunc(unknown, func(p *account.Placement) bool { return p.Purpose().Opens() })
+func (e positionEvidence) mayHaveClosed(symbol *SymbolState, uncertain []*account.Placement) bool {
+	return symbol.position == 0 && slices.ContainsFunc(uncertain, func(p *account.Placement) bool { return p.Purpose().Opens() })
 }
 
 // protectsOneOf reports whether a closePosition order rests that was placed after one of these openings was sent: a list showed the position then,
 // and such an order ends together with it.
-func (e positionEvidence) protectsOneOf(unknown []*account.Placement) bool {
-	return slices.ContainsFunc(unknown, func(q *account.Placement) bool {
+func (e positionEvidence) protectsOneOf(uncertain []*account.Placement) bool {
+	return slices.ContainsFunc(uncertain, func(q *account.Placement) bool {
 		return q.Purpose().Opens() && e.account.AnyLive(func(p *account.Placement) bool {
-			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().OutcomeUnknown() && p.SentMS() >= q.SentMS()
+			return p.Symbol() == q.Symbol() && p.Order().ClosePosition && !p.State().OutcomeUncertain() && p.SentMS() >= q.SentMS()
 		})
 	})
 }
@@ -107,6 +107,6 @@ func (e positionEvidence) protectsOneOf(unknown []*account.Placement) bool {
 // nil.
 func (e positionEvidence) hasClosePositionOrder(key exchange.SymbolKey, satisfies func(*account.Placement) bool) bool {
 	return e.account.AnyLive(func(p *account.Placement) bool {
-		return p.Symbol() == key && p.Order().ClosePosition && !p.State().OutcomeUnknown() && (satisfies == nil || satisfies(p))
+		return p.Symbol() == key && p.Order().ClosePosition && !p.State().OutcomeUncertain() && (satisfies == nil || satisfies(p))
 	})
 }

@@ -203,7 +203,7 @@ func TestRowShowsUncertainReductionEndedPosition(t *testing.T) {
 	} {
 		d, symbol := opened(t, 0)
 		d.now = exitMS
-		d.unknown(d.places(placement.Exit, c.order))
+		d.uncertain(d.places(placement.Exit, c.order))
 		if c.state != nil {
 			c.state(symbol)
 		}
@@ -214,7 +214,7 @@ func TestRowShowsUncertainReductionEndedPosition(t *testing.T) {
 			c.row(&row)
 		}
 		s.fetched.Closed = []exchange.Position{ended(3, func(p *exchange.Position) { p.UpdatedMS = 1 }), row}
-		if have := s.positionEvidence().closedByUnknown(symbol); have != c.want {
+		if have := s.positionEvidence().closedByUncertain(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

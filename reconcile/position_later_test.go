@@ -86,7 +86,7 @@ func rowOfSmallerPosition(t testing.TB) {
 	}
 }
 
-// A person closed a position of 20 that botd had opened, while an opening of unknown outcome kept that undecided, and opened one on the other side, which an
+// A person closed a position of 20 that botd had opened, while an uncertain opening kept that undecided, and opened one on the other side, which an
 // exit of botd's reduced by 8. The row of 20 shows the end of all that botd has opened.
 func TestReductionOfAnothersPositionOpensNothing(t *testing.T) {
 	t.Parallel()
@@ -97,7 +97,7 @@ func reducedAnothers(t testing.TB) {
 	t.Helper()
 	d := newDesk(t)
 	d.hold(20)
-	d.unknown(d.send(Intent{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
+	d.uncertain(d.send(Intent{Purpose: placement.Entry, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.MarketOrder, Quantity: 4}}))
 	exit := d.send(Intent{Purpose: placement.Exit, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.MarketOrder, Quantity: 8, ReduceOnly: true}})

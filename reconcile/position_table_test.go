@@ -37,10 +37,10 @@ func TestDifferencePersistence(t *testing.T) {
 		{"another", 15, -3, -3, nil, measured{-5, -1, half, true}},
 		{"one more than fills explain", 21, 1, 1, nil, measured{1, half + 1_000, half, true}},
 		{"fills were booked", 15, -5, -3, func(_ *desk, s *SymbolState) { s.residualOf = 19 }, measured{-5, -1, half, true}},
-		{"an order of unknown outcome", 15, -5, -5, order(closes, (*desk).unknown), measured{-5, -1, half, true}},
+		{"an uncertain order", 15, -5, -5, order(closes, (*desk).uncertain), measured{-5, -1, half, true}},
 		{"an order that no list shows could have made it", 15, -5, -5, order(closes, taken), measured{-5, -1, half, true}},
 		{"one that no list shows could not", 15, -5, -5, order(buys, taken), measured{-5, half + 1_000, half, true}},
-		{"another symbol's order could not", 15, -5, -5, order(ethers, (*desk).unknown), measured{-5, half + 1_000, half, true}},
+		{"another symbol's order could not", 15, -5, -5, order(ethers, (*desk).uncertain), measured{-5, half + 1_000, half, true}},
 		{"none, after one", 20, -5, -5, nil, measured{-5, half, -1, false}},
 		{"none, for longer than L", 20, 0, -5, nil, measured{0, -1, half + 1_000, false}},
 		{"none, for L", 20, 0, -5, func(_ *desk, s *SymbolState) { s.agrees.forMS = 0 }, measured{-5, half, 1_000, false}},
@@ -189,7 +189,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		w.buysUnder(8, 5)
-		unknown, acknowledged := w.places(placement.Exit, 0, saleOf(6)), w.places(placement.Exit, 9, saleOf(6))
+		uncertain, acknowledged := w.places(placement.Exit, 0, saleOf(6)), w.places(placement.Exit, 9, saleOf(6))
 		w.now += 2_000
 		s := w.reads(1_015, 0)
 		s.fetched.Unread = []exchange.SymbolKey{coin}
@@ -198,7 +198,7 @@ func TestWalletIsUsedWhileAnotherReadFails(t *testing.T) {
 		}
 		symbol := w.tracker.Symbol(coin)
 		s.positionComparison().observePosition(symbol)
-		unfrozen := fmt.Sprint(w.tracker.known(unknown.ClientOrderID).unfrozen, w.tracker.deliveries[acknowledged.ClientOrderID].unfrozen)
+		unfrozen := fmt.Sprint(w.tracker.known(uncertain.ClientOrderID).unfrozen, w.tracker.deliveries[acknowledged.ClientOrderID].unfrozen)
 		if symbol.walletOnlyRead != c.walletOnlyRead || symbol.spot.unlisted.inferred != c.inferred || unfrozen != c.unfrozen || symbol.position != 10 {
 			t.Errorf("%s: want read alone %t, %d inferred, unfrozen %s, have %t, %d, %s, position %d", c.name, c.walletOnlyRead, c.inferred, c.unfrozen,
 				symbol.walletOnlyRead, symbol.spot.unlisted.inferred, unfrozen, symbol.position)
@@ -360,19 +360,19 @@ func TestRefusedPurchaseIsListedUntilConfirmed(t *testing.T) {
 func TestSalesOfUncertainPurchase(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name    string
-		unknown bool
-		fills   []exchange.Quantity // of a sale, one after the other; ten are known
-		want    exchange.Quantity
+		name      string
+		uncertain bool
+		fills     []exchange.Quantity // of a sale, one after the other; ten are known
+		want      exchange.Quantity
 	}{
 		{"more than is known", true, []exchange.Quantity{14}, 4},
 		{"as much as is known", true, []exchange.Quantity{10}, 0},
 		{"less", true, []exchange.Quantity{3}, 0},
 		{"more, in two parts", true, []exchange.Quantity{6, 14}, 4},
-		{"no purchase is unknown", false, []exchange.Quantity{14}, 0},
+		{"no purchase is uncertain", false, []exchange.Quantity{14}, 0},
 	} {
 		w := explains(t, 10, 0)
-		purchase := w.buysUnder(map[bool]int64{true: 0, false: 8}[c.unknown], 5)
+		purchase := w.buysUnder(map[bool]int64{true: 0, false: 8}[c.uncertain], 5)
 		sale := w.places(placement.Exit, 9, saleOf(20))
 		for _, filled := range c.fills {
 			w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Body: record.Fill{OrderID: 9, Filled: filled}})
@@ -391,7 +391,7 @@ func TestSalesOfUncertainPurchase(t *testing.T) {
 		}
 	}
 	d := holds(t, 20)
-	d.unknown(d.places(placement.Entry, buys))
+	d.uncertain(d.places(placement.Entry, buys))
 	order := closes
 	order.Quantity = 30
 	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, order), Body: record.Fill{OrderID: 12, Filled: 30}})

@@ -296,7 +296,7 @@ func TestOpenOrderDeclaredEndedIsCanceled(t *testing.T) {
 	w.now += 60_000
 	w.buys(10)
 	order := w.order(7, exchange.Sell, 10)
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Unknown{Reason: "no answer"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Strategy: "one", Symbol: coin, Body: record.Uncertain{Reason: "no answer"}})
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Quarantined{Reason: "a hand"}})
 	for _, record := range w.tracker.Resolve(coin, true, "one", "all is well") {
 		w.apply(record)

@@ -40,7 +40,7 @@ func leftOfShown(t testing.TB, shown exchange.Quantity, want bool) {
 }
 
 // The exchange executed the entry twice, and no list showed the whole before botd sold its part. Where a read may be 15 s old, the rest does not wait so long
-// for its stop: if the exchange has ended the position, it refuses the stop. An opening of unknown outcome may explain the rest.
+// for its stop: if the exchange has ended the position, it refuses the stop. An uncertain opening may explain the rest.
 func TestUnexplainedPositionWaitsTwoSecondsForItsStop(t *testing.T) {
 	t.Parallel()
 	unexplainedWaits(t)
@@ -59,7 +59,7 @@ func unexplainedWaits(t testing.TB) {
 		{"two seconds ago", 15_000, 2_000, nil, false},
 		{"longer ago", 15_000, 2_001, nil, true},
 		{"no read is older than a second", 1_000, 1_001, nil, true},
-		{"an opening is unknown", 15_000, 2_001, func(d *desk) { d.unknown(d.places(placement.Entry, buys)) }, false},
+		{"an opening is uncertain", 15_000, 2_001, func(d *desk) { d.uncertain(d.places(placement.Entry, buys)) }, false},
 		{"others are ignored", 15_000, 2_001, func(d *desk) { d.tracker.foreignPolicy = ForeignIgnore }, false},
 	} {
 		d := newDeskWith(t, placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessMS})

@@ -28,7 +28,7 @@ func endedBeforeItsEntryWasBooked(t testing.TB, witnessed bool) {
 	d.now += 2_000
 	d.observe(20, nil)
 	d.target(0)
-	d.unknown(d.send(d.one(placement.Exit, nil)))
+	d.uncertain(d.send(d.one(placement.Exit, nil)))
 	d.acknowledge(entry, 11)
 	d.now += 100
 	row := exchange.Position{ID: 7, Symbol: "BTC-USDT", Side: exchange.Long, Quantity: 20, Status: exchange.PositionClosed, CreatedMS: sentMS, UpdatedMS: d.now}
@@ -130,7 +130,7 @@ func repeatsDuringALostOne(t testing.TB, free, frozen string, want exchange.Quan
 	}
 }
 
-// The open list cannot be read while an exit of unknown outcome may still hold the asset. What the wallet freezes is for stops that the exchange has
+// The open list cannot be read while an uncertain exit may still hold the asset. What the wallet freezes is for stops that the exchange has
 // acknowledged, so that no stop is canceled for the exit; what it freezes beyond them is for the exit.
 func TestStopStaysDespiteLostExitWithoutOpenList(t *testing.T) {
 	t.Parallel()

@@ -52,7 +52,7 @@ func (s *inputs) repetitionDue(p *account.Placement, derived int) bool {
 }
 
 // lostMS returns the time from which a placement has counted as unanswered: when it was sent or declared uncertain.
-func lostMS(p *account.Placement) int64 { return max(p.SentMS(), p.UnknownMS()) }
+func lostMS(p *account.Placement) int64 { return max(p.SentMS(), p.UncertainMS()) }
 
 // answerLost reports whether a placement has been uncertain for so long that another may be sent.
 func answerLost(p *account.Placement, nowMS int64) bool {
@@ -70,7 +70,7 @@ func (s *inputs) unansweredStop(p *account.Placement) bool {
 	return p.Order().ClosePosition || p.Order().Type == exchange.StopLimit && unfrozen && s.saleEvidence().repeatable(p)
 }
 
-// replaceable reports whether a protective order may be replaced: its outcome is unknown and it may be
+// replaceable reports whether a protective order may be replaced: its outcome is uncertain and it may be
 // repeated, or its end cannot be read. On spot the answer to its cancel decides that.
 func (d *safeguards) replaceable(p *account.Placement) bool {
 	return d.mayRepeat(p) || p.Order().Market == exchange.Futures && d.tracker.EndUnread(p)
@@ -80,7 +80,7 @@ func (d *safeguards) replaceable(p *account.Placement) bool {
 // omitted it for some time: a start does not know its cancels, and the exchange accepts no second closePosition order.
 func (t *Tracker) EndUnread(p *account.Placement) bool {
 	known, list := t.delivery(p), t.listed[p.Order().Market]
-	if p.State().OutcomeUnknown() || !t.Symbol(p.Symbol()).unread {
+	if p.State().OutcomeUncertain() || !t.Symbol(p.Symbol()).unread {
 		return false
 	}
 	if mayHaveEnded(t, p) && t.readBeganMS >= known.omittedMS+RepeatMS {
@@ -96,7 +96,7 @@ func mayHaveEnded(t *Tracker, p *account.Placement) bool {
 	return t.Symbol(p.Symbol()).unread && t.delivery(p).omittedMS != 0
 }
 
-// repeatAfterMS returns how long a placement of unknown outcome must wait before another is sent alongside it.
+// repeatAfterMS returns how long an uncertain placement must wait before another is sent alongside it.
 func (s *inputs) repeatAfterMS(p *account.Placement) int64 {
 	levels := -promptRepeats
 	for q := range s.tracker.InFlightOn(p.Symbol()) {
@@ -147,7 +147,7 @@ func (d positionProtection) converge() {
 		return // only one list shows that the position has ended
 	case d.ownPosition == 0:
 		for _, p := range append(d.stops, d.profits...) {
-			if !d.mayProtectUnknown(p) && !d.keepsForUnexplained(p) {
+			if !d.mayProtectUncertain(p) && !d.keepsForUnexplained(p) {
 				d.cancel(p, "there is no position to protect")
 			}
 		}
@@ -179,29 +179,29 @@ func (s *inputs) unexplained() bool {
 		return false
 	}
 	known := &symbol.futuresEvidence
-	if fresh := known.zeroed && symbol.Known() == 0 && !slices.Contains(known.past, symbol.positionID); fresh && !s.openingUnknown() {
+	if fresh := known.zeroed && symbol.Known() == 0 && !slices.Contains(known.past, symbol.positionID); fresh && !s.openingUncertain() {
 		return true // no stale read of an earlier position can show this one
 	}
 	outlived := symbol.Known() == 0 && symbol.unexplainedID == symbol.positionID && symbol.unexplainedFromMS < symbol.ChangedMS()
-	if outlived && !s.openingUnknown() {
+	if outlived && !s.openingUncertain() {
 		return true // it was shown alongside botd's own part, before that part was reduced
 	}
 	patience := min(s.tracker.Settle().StalenessMS, unexplainedWaitMS)
 	shown := symbol.unexplainedID == symbol.positionID && symbol.unexplainedFromMS != 0 && s.nowMS-symbol.unexplainedFromMS > patience
-	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > patience && !s.openingUnknown() && (symbol.residualFor.sinceMS != 0 || shown)
+	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > patience && !s.openingUncertain() && (symbol.residualFor.sinceMS != 0 || shown)
 }
 
-// openingUnknown reports whether the outcome of an opening is unknown: it may explain a position.
-func (s *inputs) openingUnknown() bool {
+// openingUncertain reports whether the outcome of an opening is uncertain: it may explain a position.
+func (s *inputs) openingUncertain() bool {
 	return s.unsettled && slices.ContainsFunc(s.symbol.inFlight, func(p *account.Placement) bool {
-		return p.State().OutcomeUnknown() && p.Purpose().Opens()
+		return p.State().OutcomeUncertain() && p.Purpose().Opens()
 	})
 }
 
-// mayProtectUnknown reports whether an order protects the result of an undecided opening: a list has
+// mayProtectUncertain reports whether an order protects the result of an undecided opening: a list has
 // shown the position since the opening was sent, and a list without it may be wrong. Protective orders
 // stay until the opening is decided.
-func (s *inputs) mayProtectUnknown(p *account.Placement) bool {
+func (s *inputs) mayProtectUncertain(p *account.Placement) bool {
 	return p.Order().ClosePosition && slices.ContainsFunc(s.symbol.inFlight, func(q *account.Placement) bool {
 		return q.State() == placement.Uncertain && q.Purpose().Opens() && q.SentMS() <= p.SentMS()
 	})
@@ -263,7 +263,7 @@ func (d positionProtection) convergeProfit(protection strategy.Protection) {
 			exchange.NewOrder{Type: exchange.TakeProfitMarket, StopPrice: price, ClosePosition: true},
 			"takes the profit",
 		)
-	case main.State().OutcomeUnknown():
+	case main.State().OutcomeUncertain():
 	case bridging != nil: // from a time when others held part of the position
 		d.cancel(bridging, "the order for the whole position stands")
 	case main.Order().StopPrice == price, d.pricePassed(placement.TakeProfit, price), d.nowMS-main.SentMS() < int64(d.desired.Interval):

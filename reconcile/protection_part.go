@@ -64,10 +64,10 @@ func (d partProtection) converge(purpose placement.Purpose, order exchange.NewOr
 		switch {
 		case p.Order().ClosePosition:
 			whole = p
-		case !p.State().OutcomeUnknown() && moved && !d.declared():
+		case !p.State().OutcomeUncertain() && moved && !d.declared():
 			d.cancel(p, "the protection moves")
 			ends = true
-		case !p.State().OutcomeUnknown() && p.Remaining() > open && !d.declared() && d.symbol.position == d.symbol.Known():
+		case !p.State().OutcomeUncertain() && p.Remaining() > open && !d.declared() && d.symbol.position == d.symbol.Known():
 			d.cancel(p, "its quantity exceeds botd's part of the position")
 			ends = true
 		default:
@@ -105,7 +105,7 @@ func (d partProtection) addPart(purpose placement.Purpose, order exchange.NewOrd
 // reducing orders may be smaller than known: the take-profit then waits until the stop rests, so that it
 // does not use the stop's room.
 func (d partProtection) convergeProfit(protection strategy.Protection) {
-	standing := func(p *account.Placement) bool { return !p.State().OutcomeUnknown() }
+	standing := func(p *account.Placement) bool { return !p.State().OutcomeUncertain() }
 	if d.symbol.TrustedPosition() != d.symbol.position && !protection.StopLoss.IsZero() && !slices.ContainsFunc(d.stops, standing) {
 		return
 	}

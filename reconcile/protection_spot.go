@@ -118,7 +118,7 @@ func (s *inputs) stopHasAsset() bool {
 
 // allShown reports whether the exchange has shown every stop as open.
 func (s *inputs) allShown() bool {
-	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().OutcomeUnknown() || !p.Seen() })
+	return len(s.stops) > 1 && !slices.ContainsFunc(s.stops, func(p *account.Placement) bool { return p.State().OutcomeUncertain() || !p.Seen() })
 }
 
 // uncovered returns the part of the position that neither a stop nor an exit sells; it is negative if
@@ -198,7 +198,7 @@ func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	}
 	fees := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick
 	for _, p := range symbol.live {
-		if p.Order().Side == exchange.Sell && (p.State().OutcomeUnknown() || !p.Seen()) && !d.leavesUncovered(p) {
+		if p.Order().Side == exchange.Sell && (p.State().OutcomeUncertain() || !p.Seen()) && !d.leavesUncovered(p) {
 			return clipped // it may hold, or have sold, the missing quantity
 		}
 	}
@@ -213,7 +213,7 @@ func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 func (d spotStops) mergeStops() {
 	var smallest *account.Placement
 	for _, p := range d.stops {
-		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUnknown() {
+		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUncertain() {
 			return
 		}
 		if smallest == nil || p.Remaining() < smallest.Remaining() {
@@ -230,7 +230,7 @@ func (d spotStops) mergeStops() {
 const stopRefusedWaitMS = 60_000
 
 // mayMoveStop reports whether a stop may be canceled to be placed again elsewhere: nothing on the symbol
-// is unknown or contradicted, no other stop is being moved, and the exchange has not just refused one.
+// is uncertain or contradicted, no other stop is being moved, and the exchange has not just refused one.
 func (s *inputs) mayMoveStop() bool {
 	canceled := func(p *account.Placement) bool { return s.tracker.CancelMS(p.ClientOrderID()) != 0 }
 	refused := slices.ContainsFunc(s.tracker.Refusals(), func(r account.Refusal) bool {
@@ -246,7 +246,7 @@ func (s *inputs) mayMoveStop() bool {
 func (d spotStops) moveStops(price exchange.Price) {
 	var off []*account.Placement
 	for _, p := range d.stops {
-		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUnknown() {
+		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUncertain() {
 			return
 		}
 		if p.Order().StopPrice != price && d.nowMS-p.SentMS() >= int64(d.desired.Interval) && d.placeable(p.Remaining()) {

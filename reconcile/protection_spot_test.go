@@ -325,7 +325,7 @@ func TestUnansweredStopCancelsNoLiveStop(t *testing.T) {
 		want   int // number of cancels
 	}{
 		"no answer":           {nil, "0.016", 0},
-		"the answer was lost": {record.Unknown{Reason: "timeout"}, "0.016", 0},
+		"the answer was lost": {record.Uncertain{Reason: "timeout"}, "0.016", 0},
 		"the exchange has it": {record.Acknowledged{OrderID: 10}, "0.016", 1},
 		"the exchange had it": {record.Acknowledged{OrderID: 10}, "0.01", 0},
 		"the daemon started":  {record.Boot{Epoch: 2}, "0.016", 0},

@@ -41,16 +41,16 @@ type positionStop struct {
 }
 
 // converge leads to one stop at its price. The cases are in order of precedence: if the price has already been passed, the position exits at market;
-// a missing stop is placed; a stop of unknown outcome is waited for; a stop at its price needs no bridge; a move that has begun continues; otherwise
+// a missing stop is placed; an uncertain stop is waited for; a stop at its price needs no bridge; a move that has begun continues; otherwise
 // a move begins.
 func (s positionStop) converge() {
 	missing, passed := s.main == nil || s.replaceable(s.main), s.pricePassed(placement.StopLoss, s.price)
 	switch {
-	case passed && (missing || s.main.Order().StopPrice != s.price && !s.main.State().OutcomeUnknown()):
+	case passed && (missing || s.main.Order().StopPrice != s.price && !s.main.State().OutcomeUncertain()):
 		s.positionExit().exitNow()
 	case missing:
 		s.protectBy(placement.StopLoss, exchange.NewOrder{Type: exchange.StopMarket, StopPrice: s.price, ClosePosition: true}, "protects the position")
-	case s.main.State().OutcomeUnknown() || passed:
+	case s.main.State().OutcomeUncertain() || passed:
 	case s.main.Order().StopPrice == s.price:
 		if s.bridging != nil && !mayHaveEnded(s.tracker, s.main) {
 			s.cancel(s.bridging, "the stop rests at its new price")
@@ -83,7 +83,7 @@ func (s positionStop) beginMove() {
 // while nothing shows that the other rests.
 func (s positionStop) continueMove() {
 	switch covers := s.bridging.Remaining() >= s.symbol.position.Abs(); {
-	case s.bridging.State().OutcomeUnknown():
+	case s.bridging.State().OutcomeUncertain():
 	case covers && !mayHaveEnded(s.tracker, s.bridging): // only now, so that the position is never without a stop
 		s.cancel(s.main, "the protection moves")
 	case !covers && s.ownPosition == s.symbol.position && !mayHaveEnded(s.tracker, s.main): // the position has grown since

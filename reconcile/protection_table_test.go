@@ -179,26 +179,26 @@ func TestFuturesProtection(t *testing.T) {
 		}, only(2_000_000, 4_000_000), partProfit},
 		{"a stop at no price", 20, nil, only(exchange.RateOne, 0), ""},
 		{"a profit at no price", -20, nil, only(0, exchange.RateOne), ""},
-		{"one of unknown fate would move", 20, func(d *desk) {
+		{"an uncertain one would move", 20, func(d *desk) {
 			id := d.whole(placement.StopLoss, 12, exchange.Sell, "48000")
 			d.now += minute
-			d.unknown(id)
+			d.uncertain(id)
 		}, bridged, ""},
-		{"one of unknown fate is beside the one that moves", 20, func(d *desk) {
+		{"an uncertain one is beside the one that moves", 20, func(d *desk) {
 			stands("48000", minute)(d)
-			d.unknown(d.whole(placement.StopLoss, 13, exchange.Sell, "49000"))
+			d.uncertain(d.whole(placement.StopLoss, 13, exchange.Sell, "49000"))
 		}, only(2_000_000, 0), moves},
 		{"of two the newer one moves", 20, func(d *desk) {
 			stands("49000", 0)(d)
 			d.whole(placement.StopLoss, 13, exchange.Sell, "48000")
 			d.now += minute
 		}, only(2_000_000, 0), "cancel 13: the protection moves"},
-		{"the one that stands counts before an older one of unknown fate", 20, func(d *desk) {
-			d.unknown(d.whole(placement.StopLoss, 13, exchange.Sell, "49000"))
+		{"the one that stands counts before an older uncertain one", 20, func(d *desk) {
+			d.uncertain(d.whole(placement.StopLoss, 13, exchange.Sell, "49000"))
 			d.now += 1_000
 			stands("48000", 0)(d)
 			d.now += minute
-			d.unknown(d.tracker.LiveAt(0).ClientOrderID())
+			d.uncertain(d.tracker.LiveAt(0).ClientOrderID())
 		}, only(2_000_000, 0), moves},
 		{"it is being sold, since its price was passed", 20, func(d *desk) {
 			d.rests(placement.StopLoss, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 20, ReduceOnly: true})
@@ -209,7 +209,7 @@ func TestFuturesProtection(t *testing.T) {
 			d.last("48000")
 		}, only(2_000_000, 0), ""},
 		{"its price was passed while an exit is lost", 20, func(d *desk) {
-			d.unknown(d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 5, ReduceOnly: true}))
+			d.uncertain(d.rests(placement.Exit, 12, exchange.NewOrder{Side: exchange.Sell, Type: exchange.MarketOrder, Quantity: 5, ReduceOnly: true}))
 			d.last("48000")
 			d.now += 2_000
 		}, only(2_000_000, 0), passed},
@@ -237,7 +237,7 @@ func TestFuturesProtection(t *testing.T) {
 			"cancel 12: makes room for the exit"},
 		{"others hold part, and its stop was passed and lost", 20, func(d *desk) {
 			d.others(10)
-			d.unknown(d.part(12, 20, "49000"))
+			d.uncertain(d.part(12, 20, "49000"))
 			d.last("48000")
 			d.now += 2_000
 		}, only(2_000_000, 0), "cancel 12: makes room for the exit; " + passed},

@@ -101,7 +101,7 @@ func TestStopsFromBeforeStartProveHolding(t *testing.T) {
 		{"a stop that was sent with the purchase", placement.StopLoss, 9, 20, 7},
 		{"a stop of before the purchase", placement.StopLoss, 9, 21, 0},
 		{"a stop of the moment of the start", placement.StopLoss, 9, 0, 0},
-		{"a stop of unknown fate", placement.StopLoss, 0, 10, 0},
+		{"an uncertain stop", placement.StopLoss, 0, 10, 0},
 		{"an exit", placement.Exit, 9, 10, 0},
 	} {
 		w := explains(t, 10, 0)
@@ -158,7 +158,7 @@ func TestBookedPurchaseIsNoLongerInferred(t *testing.T) {
 }
 
 // The wallet lacks at least half of the sale's quantity, and is younger than the sale and, by L, than the last fill.
-func TestAWalletShowsThatASaleOfUnknownFateHasSold(t *testing.T) {
+func TestAWalletShowsThatAnUncertainSaleHasSold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name        string

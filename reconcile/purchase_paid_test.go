@@ -143,7 +143,7 @@ func twoPurchasesOfOneWallet(t testing.TB) {
 	}
 }
 
-// The outcome of a purchase is unknown, and the stop of the earlier position has filled. A wallet as before the purchase is older than both.
+// The outcome of a purchase is uncertain, and the stop of the earlier position has filled. A wallet as before the purchase is older than both.
 func TestWalletOfBeforeAPurchaseShowsNoneOfIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

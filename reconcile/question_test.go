@@ -38,11 +38,11 @@ func TestOpeningWaits(t *testing.T) {
 	}{
 		{"an opening that is not answered", buys, placement.Order, nil, true, false},
 		{"one that is acknowledged", buys, placement.Order, func(d *desk, id string) { d.acknowledge(id, 11) }, false, false},
-		{"one that is unknown", buys, placement.Order, (*desk).unknown, true, true},
+		{"one that is uncertain", buys, placement.Order, (*desk).uncertain, true, true},
 		{"an exit that is not answered", closes, placement.Exit, nil, true, true},
 		{"an exit that is acknowledged", closes, placement.Exit, func(d *desk, id string) { d.acknowledge(id, 11) }, false, false},
 		{"a resting exit that is not answered", offers, placement.ExitOrder, nil, true, false},
-		{"one of another symbol", ethers, placement.Order, (*desk).unknown, false, false},
+		{"one of another symbol", ethers, placement.Order, (*desk).uncertain, false, false},
 	} {
 		for _, older := range []bool{true, false} {
 			d, opening := newDesk(t), ""
@@ -71,7 +71,7 @@ func TestUncertainOpeningIsOverdueAndNeedsHistory(t *testing.T) {
 		name          string
 		order         exchange.NewOrder
 		purpose       placement.Purpose
-		unknown       bool
+		uncertain     bool
 		afterFenceMS  int64
 		position      exchange.Quantity
 		overdue, asks bool
@@ -88,8 +88,8 @@ func TestUncertainOpeningIsOverdueAndNeedsHistory(t *testing.T) {
 		d := newDesk(t)
 		d.tracker.Symbol(bitcoin).position = c.position
 		id := d.places(c.purpose, c.order)
-		if c.unknown {
-			d.unknown(id)
+		if c.uncertain {
+			d.uncertain(id)
 		}
 		p := d.tracker.Placement(id)
 		now := p.Fence(testSettle) + c.afterFenceMS
@@ -400,7 +400,7 @@ func TestAnOpeningThatWasClosedBeforeAnyRead(t *testing.T) {
 		d.observe(0, nil)
 		d.now += 60_567
 		id := d.places(placement.Entry, buys)
-		d.unknown(id)
+		d.uncertain(id)
 		p := *d.tracker.Placement(id)
 		row := own
 		if row.CreatedMS = d.now; c.change != nil {
@@ -434,11 +434,11 @@ func TestResidualIsAttributedToUncertainOrders(t *testing.T) {
 	whole := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket,
 		ClosePosition: true, StopPrice: 1e8}
 	for _, c := range []struct {
-		name     string
-		known    exchange.Quantity
-		position exchange.Quantity
-		unknown  []exchange.NewOrder
-		want     string // states and fills
+		name      string
+		known     exchange.Quantity
+		position  exchange.Quantity
+		uncertain []exchange.NewOrder
+		want      string // states and fills
 	}{
 		{"all of one", 0, 10, []exchange.NewOrder{buys}, "filled 10"},
 		{"a part of one", 0, 4, []exchange.NewOrder{buys}, "canceled 4"},
@@ -455,13 +455,13 @@ func TestResidualIsAttributedToUncertainOrders(t *testing.T) {
 		d.now += 60_000
 		d.observe(c.known, nil)
 		var all []*account.Placement
-		for _, order := range c.unknown {
+		for _, order := range c.uncertain {
 			purpose := placement.Entry
 			if order.Reduces() {
 				purpose = placement.Exit
 			}
 			id := d.places(purpose, order)
-			d.unknown(id)
+			d.uncertain(id)
 			all = append(all, d.tracker.Placement(id))
 		}
 		d.now = all[0].Fence(testSettle)

@@ -163,7 +163,7 @@ func TestSpotSymbolNeedsWalletAndOpenList(t *testing.T) {
 	}
 	d := newDesk(t)
 	opening := d.places(placement.Order, buys)
-	if d.unknown(opening); d.tracker.BlocksOpening(opening, bitcoin) {
+	if d.uncertain(opening); d.tracker.BlocksOpening(opening, bitcoin) {
 		t.Error("want an opening not to block itself")
 	}
 }
@@ -212,7 +212,7 @@ func TestUncertainOrderWaitsForHistoryAtFence(t *testing.T) {
 		d.now += 60_000
 		d.observe(c.known, nil)
 		id := d.places(c.purpose, c.order)
-		d.unknown(id)
+		d.uncertain(id)
 		p := d.tracker.Placement(id)
 		d.now++
 		var rows []exchange.Order
@@ -263,23 +263,23 @@ func TestEvidenceNotesSeveralUncertainOrders(t *testing.T) {
 	d.observe(0, nil)
 	sells := buys
 	sells.Side = exchange.Sell
-	var unknown []*account.Placement
+	var uncertain []*account.Placement
 	for _, order := range []exchange.NewOrder{sells, buys} {
 		id := d.places(placement.Entry, order)
-		d.unknown(id)
-		unknown = append(unknown, d.tracker.Placement(id))
+		d.uncertain(id)
+		uncertain = append(uncertain, d.tracker.Placement(id))
 	}
 	s := d.shows(d.tracker.Symbol(bitcoin), 10)
 	s.fetched.Closed = []exchange.Position{ended(9, func(p *exchange.Position) {
 		p.Side, p.CreatedMS, p.UpdatedMS, p.Quantity = exchange.Short, d.now, d.now, 10
 	})}
-	s.uncertainOrders().attribute(d.tracker.Symbol(bitcoin), unknown)
-	if unknown[0].State() != placement.Absent || unknown[1].State() != placement.Filled || d.tracker.Symbol(bitcoin).Known() != 10 {
-		t.Errorf("want the first absent and the second filled, have %s and %s, %d known", unknown[0].State(), unknown[1].State(),
+	s.uncertainOrders().attribute(d.tracker.Symbol(bitcoin), uncertain)
+	if uncertain[0].State() != placement.Absent || uncertain[1].State() != placement.Filled || d.tracker.Symbol(bitcoin).Known() != 10 {
+		t.Errorf("want the first absent and the second filled, have %s and %s, %d known", uncertain[0].State(), uncertain[1].State(),
 			d.tracker.Symbol(bitcoin).Known())
 	}
-	if body, is := s.records[1].Body.(record.Ended); !is || !strings.Contains(body.Evidence, "several placements were unknown") {
-		t.Errorf("want it noted that several were unknown, have %+v", s.records[1].Body)
+	if body, is := s.records[1].Body.(record.Ended); !is || !strings.Contains(body.Evidence, "several placements were uncertain") {
+		t.Errorf("want it noted that several were uncertain, have %+v", s.records[1].Body)
 	}
 }
 
@@ -343,33 +343,33 @@ func TestStandingDownCancelsProtectionWithPosition(t *testing.T) {
 func TestStopMayProtectUncertainOpening(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		name    string
-		purpose placement.Purpose
-		order   exchange.NewOrder
-		unknown bool
-		afterMS int64
-		whole   bool
-		want    bool
+		name      string
+		purpose   placement.Purpose
+		order     exchange.NewOrder
+		uncertain bool
+		afterMS   int64
+		whole     bool
+		want      bool
 	}{
 		{"sent since", placement.Entry, buys, true, 1, true, true},
 		{"sent with it", placement.Entry, buys, true, 0, true, true},
 		{"sent before", placement.Entry, buys, true, -1, true, false},
 		{"of a quantity", placement.Entry, buys, true, 1, false, false},
 		{"the opening is being sent", placement.Entry, buys, false, 1, true, false},
-		{"an exit is unknown", placement.Exit, closes, true, 1, true, false},
+		{"an exit is uncertain", placement.Exit, closes, true, 1, true, false},
 	} {
 		d := newDesk(t)
 		d.now += 10
 		id := d.places(c.purpose, c.order)
-		if c.unknown {
-			d.unknown(id)
+		if c.uncertain {
+			d.uncertain(id)
 		}
 		if d.now += c.afterMS; c.whole {
 			id = d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
 		} else {
 			id = d.resting(12, 5)
 		}
-		if have := d.deriving(nil).mayProtectUnknown(d.tracker.Placement(id)); have != c.want {
+		if have := d.deriving(nil).mayProtectUncertain(d.tracker.Placement(id)); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}

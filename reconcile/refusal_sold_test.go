@@ -18,16 +18,16 @@ func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
 		after      func(w *wallet)
 		want       exchange.Quantity
 	}{
-		"all of it":                      {"1", "10500", nil, 0},
-		"at a price a little lower":      {"1", "10460", nil, 0},
-		"a part of it":                   {"1.004", "10300", nil, 4},
-		"nothing has moved":              {"1.01", "10000", nil, 10},
-		"the base asset alone is missing":    {"1", "10000", nil, 10},
-		"a deposit of money":             {"1.01", "10500", nil, 10},
-		"more units are missing":         {"0.98", "11500", nil, 10},
-		"less money than they are worth": {"1", "10400", nil, 10},
-		"more money than they are worth": {"1", "10600", nil, 10},
-		"the units are back":             {"1", "10500", func(w *wallet) { w.hasMoney("1.01", "0", "10000") }, 10},
+		"all of it":                       {"1", "10500", nil, 0},
+		"at a price a little lower":       {"1", "10460", nil, 0},
+		"a part of it":                    {"1.004", "10300", nil, 4},
+		"nothing has moved":               {"1.01", "10000", nil, 10},
+		"the base asset alone is missing": {"1", "10000", nil, 10},
+		"a deposit of money":              {"1.01", "10500", nil, 10},
+		"more units are missing":          {"0.98", "11500", nil, 10},
+		"less money than they are worth":  {"1", "10400", nil, 10},
+		"more money than they are worth":  {"1", "10600", nil, 10},
+		"the units are back":              {"1", "10500", func(w *wallet) { w.hasMoney("1.01", "0", "10000") }, 10},
 		"the units are back, and then a wallet that is wrong shows less": {"1", "10500", func(w *wallet) {
 			w.hasMoney("1.01", "0", "10000")
 			w.now += 60_000
@@ -61,11 +61,11 @@ func TestRefusedSaleIsNotRepeatedWhileTheOpenListIsUnread(t *testing.T) {
 		asset, usd string
 		want       exchange.Quantity
 	}{
-		"all of it":                   {"1", "10500", 0},
-		"a part of it":                {"1.004", "10300", 4},
-		"nothing has moved":           {"1.01", "10000", 10},
+		"all of it":                       {"1", "10500", 0},
+		"a part of it":                    {"1.004", "10300", 4},
+		"nothing has moved":               {"1.01", "10000", 10},
 		"the base asset alone is missing": {"1", "10000", 10},
-		"a deposit of money":          {"1.01", "10500", 10},
+		"a deposit of money":              {"1.01", "10500", 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

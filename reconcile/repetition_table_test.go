@@ -32,13 +32,13 @@ func deriving(tracker *Tracker, symbol *SymbolState, nowMS int64, change func(*D
 // On futures an order may be repeated if its answer was lost two seconds ago, while there is room for more.
 func TestFuturesOrderMayBeRepeated(t *testing.T) {
 	t.Parallel()
-	lost := func(d *desk, id string, agoMS int64) { d.unknown(id); d.now += agoMS }
+	lost := func(d *desk, id string, agoMS int64) { d.uncertain(id); d.now += agoMS }
 	after := func(agoMS int64) func(d *desk, id string) {
 		return func(d *desk, id string) { lost(d, id, agoMS) }
 	}
 	younger := func(purpose placement.Purpose, afterMS int64) func(d *desk, id string) {
 		return func(d *desk, id string) {
-			d.unknown(id)
+			d.uncertain(id)
 			d.now += afterMS
 			d.places(purpose, closes)
 		}
@@ -132,7 +132,7 @@ func TestRepetitionDelayOfLostOrder(t *testing.T) {
 		d, last := holds(t, 20), ""
 		for range lost {
 			last = d.places(placement.Exit, closes)
-			d.unknown(last)
+			d.uncertain(last)
 		}
 		for _, other := range []struct {
 			purpose placement.Purpose
@@ -147,7 +147,7 @@ func TestRepetitionDelayOfLostOrder(t *testing.T) {
 			if other.answer {
 				d.acknowledge(id, 30)
 			} else {
-				d.unknown(id)
+				d.uncertain(id)
 			}
 		}
 		for _, c := range []struct {
@@ -217,7 +217,7 @@ func TestUncertainSaleLeavesHoldingForStop(t *testing.T) {
 		{"acknowledged", 9, 2_000, nil, false},
 		{"the exchange has it", 0, 2_000, func(w *wallet, sale exchange.Order) {
 			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Acknowledged{OrderID: 9}})
-			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
+			w.apply(record.Record{AtMS: 1, ClientOrderID: sale.ClientOrderID, Body: record.Uncertain{Reason: "a test"}})
 		}, false},
 		{"the wallet freezes it", 0, 2_000, func(w *wallet, sale exchange.Order) { w.tracker.noteUnfrozen(sale.ClientOrderID, false) }, false},
 		{"the wallet was not read", 0, 2_000, func(w *wallet, _ exchange.Order) { w.tracker.walletRead = false }, false},
@@ -280,7 +280,7 @@ func TestCanceledOrderWithUnreadableEnd(t *testing.T) {
 		{"it was canceled once more", 500, 500, false, func(d *desk, id string) { d.now += 400; d.canceled(id) }, true},
 		{"it was not canceled", 500, 500, false, func(d *desk, id string) { delete(d.tracker.deliveries, id) }, false},
 		{"its symbol is read", 500, 500, false, func(d *desk, _ string) { d.tracker.Symbol(bitcoin).unread = false }, false},
-		{"its fate is unknown", 500, 500, false, (*desk).unknown, false},
+		{"its fate is uncertain", 500, 500, false, (*desk).uncertain, false},
 	} {
 		d := holds(t, 20)
 		id := d.whole(placement.StopLoss, 12, exchange.Sell, "49000")
@@ -320,8 +320,8 @@ func TestUnexplainedPosition(t *testing.T) {
 			}
 		}
 	}
-	unknown := func(purpose placement.Purpose, order exchange.NewOrder) func(d *desk, symbol *SymbolState) {
-		return func(d *desk, _ *SymbolState) { d.unknown(d.places(purpose, order)) }
+	uncertain := func(purpose placement.Purpose, order exchange.NewOrder) func(d *desk, symbol *SymbolState) {
+		return func(d *desk, _ *SymbolState) { d.uncertain(d.places(purpose, order)) }
 	}
 	ignores := func(d *desk, _ *SymbolState) { d.tracker.foreignPolicy = ForeignIgnore }
 	for _, c := range []struct {
@@ -335,10 +335,10 @@ func TestUnexplainedPosition(t *testing.T) {
 		{"as long ago as L", 20, 1_000, nil, false},
 		{"there is none", 0, 1_001, nil, false},
 		{"it has not lasted", 20, 1_001, func(_ *desk, s *SymbolState) { s.residualFor = persistence{} }, false},
-		{"an opening is unknown", 20, 1_001, unknown(placement.Entry, buys), false},
-		{"an exit is unknown", 20, 1_001, unknown(placement.Exit, closes), true},
-		{"another symbol's opening is", 20, 1_001, both(unknown(placement.Exit, closes), unknown(placement.Entry, ethers)), true},
-		{"an opening was acknowledged", 20, 1_001, both(unknown(placement.Exit, closes), func(d *desk, _ *SymbolState) {
+		{"an opening is uncertain", 20, 1_001, uncertain(placement.Entry, buys), false},
+		{"an exit is uncertain", 20, 1_001, uncertain(placement.Exit, closes), true},
+		{"another symbol's opening is", 20, 1_001, both(uncertain(placement.Exit, closes), uncertain(placement.Entry, ethers)), true},
+		{"an opening was acknowledged", 20, 1_001, both(uncertain(placement.Exit, closes), func(d *desk, _ *SymbolState) {
 			d.acknowledge(d.places(placement.Entry, buys), 14)
 		}), true},
 		{"a person must look", 20, 0, quarantined("a test"), true},
@@ -349,7 +349,7 @@ func TestUnexplainedPosition(t *testing.T) {
 		{"others are ignored, and a person must look", 20, 1_001, both(ignores, quarantined("a test")), false},
 		{"it is new since nothing was held", 20, 0, zeroed(5), true},
 		{"it is one of the past", 20, 0, zeroed(5, 7), false},
-		{"it is new, and an opening is unknown", 20, 0, both(zeroed(5), unknown(placement.Entry, buys)), false},
+		{"it is new, and an opening is uncertain", 20, 0, both(zeroed(5), uncertain(placement.Entry, buys)), false},
 		{"it is new, and nothing was ever agreed to be held", 20, 0, func(_ *desk, s *SymbolState) { s.residualFor = persistence{} }, false},
 		{"it is new, beside what is known", 20, 0, both(zeroed(5), func(d *desk, _ *SymbolState) {
 			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 1}})
@@ -391,7 +391,7 @@ func TestOrdersThatBlockFullExit(t *testing.T) {
 		want    bool
 	}{
 		{"one that rests", nil, nil, true},
-		{"one of unknown fate", (*desk).unknown, nil, false},
+		{"an uncertain one", (*desk).uncertain, nil, false},
 		{"one whose end cannot be read", func(d *desk, id string) {
 			d.canceled(id)
 			d.tracker.readBeganMS, d.tracker.Symbol(bitcoin).unread = d.now+500, true
@@ -613,9 +613,9 @@ func TestSpotExitRestsBehindPrice(t *testing.T) {
 		{"so it does", 9, saleOf(10), 2_000, true, nil, true},
 		{"it was sent a moment ago", 9, saleOf(10), 1_999, true, nil, false},
 		{"no list has shown it", 9, saleOf(10), 2_000, false, nil, false},
-		{"of unknown fate", 0, saleOf(10), 2_000, false, nil, false},
-		{"seen, and of unknown fate since", 9, saleOf(10), 2_000, true, func(w *wallet, o exchange.Order) {
-			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
+		{"uncertain", 0, saleOf(10), 2_000, false, nil, false},
+		{"seen, and uncertain since", 9, saleOf(10), 2_000, true, func(w *wallet, o exchange.Order) {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: o.ClientOrderID, Body: record.Uncertain{Reason: "a test"}})
 		}, false},
 		{"a stop", 9, stopOf(10), 2_000, true, nil, false},
 		{"a purchase", 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 2_500e8}, 2_000, true, nil, false},
@@ -721,7 +721,7 @@ func TestSpotStopBound(t *testing.T) {
 		{"it did, and what is free is too little for an order", 1, and(young, func(_ *wallet, s *SymbolState) { s.spot.overdrawn = true }), 10},
 		{"only fees are missing", 9, young, 9},
 		{"more than fees is missing", 8, young, 10},
-		{"an exit of unknown fate may have sold it", 10, and(young, func(w *wallet, _ *SymbolState) { w.places(placement.Exit, 0, saleOf(6)) }), 4},
+		{"an uncertain exit may have sold it", 10, and(young, func(w *wallet, _ *SymbolState) { w.places(placement.Exit, 0, saleOf(6)) }), 4},
 		{"an exit that was not shown yet may have", 10, and(young, func(w *wallet, _ *SymbolState) { w.places(placement.Exit, 9, saleOf(6)) }), 4},
 		{"one that is shown holds it", 4, and(young, func(w *wallet, _ *SymbolState) { seen(w, w.places(placement.Exit, 9, saleOf(6))) }), 10},
 		{"a purchase has sold nothing", 4, and(young, func(w *wallet, _ *SymbolState) { w.buysUnder(9, 6) }), 10},
@@ -785,8 +785,8 @@ func TestStopOnUnexplainedPosition(t *testing.T) {
 		{"none is set", unset, 20, "50000", nil, ""},
 		{"none is asked for", strategy.Protection{Set: true}, 20, "50000", nil, ""},
 		{"one stands", share, 20, "50000", func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Sell, "48000") }, ""},
-		{"one of unknown fate may be repeated", share, 20, "50000", func(d *desk) {
-			d.unknown(d.whole(placement.StopLoss, 12, exchange.Sell, "48000"))
+		{"an uncertain one may be repeated", share, 20, "50000", func(d *desk) {
+			d.uncertain(d.whole(placement.StopLoss, 12, exchange.Sell, "48000"))
 			d.now += 2_000
 		}, "49000"},
 		{"others hold part of it", share, 20, "50000", func(d *desk) {

@@ -26,7 +26,7 @@ type resolution struct {
 func (t *Tracker) Resolve(key exchange.SymbolKey, adopt bool, strategy, reason string) []record.Record {
 	r := &resolution{account: &t.tracked, refusals: &t.refusals, wallet: &t.spotWallet, peer: &t.peer, symbol: t.Symbol(key),
 		adopt: adopt, strategy: strategy, evidence: "resolved by a person: " + reason}
-	for _, p := range t.unknownOn(key) {
+	for _, p := range t.uncertainOn(key) {
 		r.emit(p.About(record.Ended{State: placement.Absent, Filled: p.Filled(), Evidence: r.evidence}))
 	}
 	r.decideForeign()
@@ -79,7 +79,7 @@ func (r *resolution) decideBalance() {
 // placement may have bought it or a refused one has.
 func (r *resolution) unclaimed() exchange.Quantity {
 	symbol := r.symbol
-	if !r.account.buysUnknown(symbol) && !r.refusals.paidFor(symbol) && symbol.spot.ended.again == 0 || symbol.rules == nil {
+	if !r.account.purchaseUncertain(symbol) && !r.refusals.paidFor(symbol) && symbol.spot.ended.again == 0 || symbol.rules == nil {
 		return 0
 	}
 	return max(0, r.wallet.baseBalance(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())

@@ -96,7 +96,7 @@ func (d restingOrders) placeKeyed(purpose placement.Purpose, desired strategy.De
 	if purpose == placement.ExitOrder && d.nowMS < d.desired.YieldMS {
 		return
 	}
-	if purpose == placement.Order && desired.PostOnly && (d.against(desired.Side) || d.otherSideUnknown(desired.Side)) {
+	if purpose == placement.Order && desired.PostOnly && (d.against(desired.Side) || d.otherSideUncertain(desired.Side)) {
 		return
 	}
 	if refused := d.desired.Strategy.RefusedByKey(purpose, desired.Key); d.nowMS-refused < refusedKeyWaitMS {
@@ -125,9 +125,9 @@ func (s *inputs) against(side exchange.Side) bool {
 	return s.symbol.Key().Market == exchange.Futures && int64(s.ownPosition)*side.Sign() < 0
 }
 
-// otherSideUnknown reports whether an opening on the other side will be sent in this round or is not
+// otherSideUncertain reports whether an opening on the other side will be sent in this round or is not
 // acknowledged: a market maker's second quote waits for the first.
-func (d restingOrders) otherSideUnknown(side exchange.Side) bool {
+func (d restingOrders) otherSideUncertain(side exchange.Side) bool {
 	if d.symbol.Key().Market != exchange.Futures {
 		return false
 	}

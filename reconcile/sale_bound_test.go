@@ -59,7 +59,7 @@ func uncertainPurchase(t *testing.T, change func(*exchange.NewOrder), left excha
 	change(&order)
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
 		Body: record.Sending{Order: order, Purpose: placement.Order, Key: "k", DeadlineMS: w.now + 5_000}})
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Unknown{Reason: "timeout"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Uncertain{Reason: "timeout"}})
 	row := exchange.Order{ID: 78, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Buy, Type: order.Type, Quantity: left, Filled: left,
 		AveragePrice: exchange.AmountOf(50_000), Status: exchange.StatusFilled, CreatedMS: w.now + 500}
 	if amount != "" {

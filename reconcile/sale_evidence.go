@@ -9,7 +9,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// saleEvidence determines, from the wallet and the reads, whether a spot sale of unknown outcome may have been executed, and which quantity all sales of a
+// saleEvidence determines, from the wallet and the reads, whether an uncertain spot sale may have been executed, and which quantity all sales of a
 // symbol leave free.
 type saleEvidence struct{ *inputs }
 
@@ -130,19 +130,19 @@ func (s saleEvidence) repeatable(p *account.Placement) bool {
 	return !s.tracker.delivery(p).shownSold && s.stillInWallet(p) && s.tracker.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
-// fitsWithUnknown reports whether on spot the wallet has enough for a sale and for another one of unknown outcome, so that the exchange would refuse
+// fitsWithUncertain reports whether on spot the wallet has enough for a sale and for another uncertain one, so that the exchange would refuse
 // neither. If the wallet freezes the asset for the other one, its free balance is less than the position.
-func (s saleEvidence) fitsWithUnknown(quantity exchange.Quantity) bool {
-	unknown := func(p *account.Placement) bool {
+func (s saleEvidence) fitsWithUncertain(quantity exchange.Quantity) bool {
+	uncertain := func(p *account.Placement) bool {
 		return p.Purpose() == placement.Exit && p.State() == placement.Uncertain && p.OrderID() == 0 &&
 			quantity+p.Remaining() <= s.tracker.baseBalance(s.symbol)
 	}
 	return s.symbol.Key().Market == exchange.Spot && quantity < s.symbol.rules.FloorQuantity(s.ownPosition.Abs()) && s.tracker.walletRead &&
-		slices.ContainsFunc(s.targetOrders, unknown)
+		slices.ContainsFunc(s.targetOrders, uncertain)
 }
 
 // stillInWallet reports whether the wallet still shows, beyond foreign holdings, most of the quantity
-// that a sale of unknown outcome would have sold.
+// that an uncertain sale would have sold.
 func (s saleEvidence) stillInWallet(p *account.Placement) bool {
 	return s.tracker.stillInWallet(p, s.symbol, s.ownPosition)
 }

@@ -71,9 +71,9 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 		{"the first was acknowledged", 4, 10, func(w *wallet) { w.places(placement.Exit, 9, saleOf(6)) }, nil, false},
 		{"the exchange has the first", 4, 10, func(w *wallet) {
 			o := w.places(placement.Exit, 9, saleOf(6))
-			w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Unknown{Reason: "a test"}})
+			w.apply(record.Record{ClientOrderID: o.ClientOrderID, Body: record.Uncertain{Reason: "a test"}})
 		}, nil, false},
-		{"a purchase of unknown fate", 4, 10, func(w *wallet) {
+		{"an uncertain purchase", 4, 10, func(w *wallet) {
 			w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 6, Price: 2_500e8})
 		}, nil, false},
 		{"the wallet was not read", 4, 10, lost, func(w *wallet) { w.tracker.walletRead = false }, false},
@@ -85,19 +85,19 @@ func TestPartialSaleWaitsForUncertainSale(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.deriving(nil).saleEvidence().fitsWithUnknown(c.quantity); have != c.want {
+		if have := w.deriving(nil).saleEvidence().fitsWithUncertain(c.quantity); have != c.want {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	d.unknown(d.places(placement.Exit, closes))
+	d.uncertain(d.places(placement.Exit, closes))
 	d.tracker.walletRead, d.tracker.balances = true, []exchange.Balance{{Asset: "BTC", Free: exchange.AmountOf(1)}}
-	if d.deriving(nil).saleEvidence().fitsWithUnknown(4) {
+	if d.deriving(nil).saleEvidence().fitsWithUncertain(4) {
 		t.Error("want no such wait on futures")
 	}
 }
 
-// Of ten, the part that no stop and no exit covers is sold. A stop whose end is unknown may have been executed.
+// Of ten, the part that no stop and no exit covers is sold. A stop whose end is uncertain may have been executed.
 func TestUncoveredPartIsSoldPastStopPrice(t *testing.T) {
 	t.Parallel()
 	shown := func(w *wallet, o exchange.Order) {

@@ -22,7 +22,7 @@ func unreadableStop(t testing.TB, free, frozen string, want exchange.Quantity) {
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 60_000
 	w.shows("1", "0.01", stop)
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Unknown{Reason: "its side is unknown"}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Uncertain{Reason: "its side is unknown"}})
 	w.now += RepeatMS
 	row := exchange.UnreadableRow{ID: stop.ID, ClientOrderID: stop.ClientOrderID, Symbol: stop.Symbol}
 	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil),

@@ -10,7 +10,7 @@ import (
 	"botd/reconcile/record"
 )
 
-func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
+func TestAnUncertainPlacementIsNeverSentAgain(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -28,7 +28,7 @@ func TestAnUnknownPlacementIsNeverSentAgain(t *testing.T) {
 			d.target(20)
 			d.observe(0, nil)
 			id := d.send(d.one(placement.Entry, nil))
-			d.unknown(id)
+			d.uncertain(id)
 			fence := d.tracker.Placement(id).Fence(testSettle)
 			for d.now < fence { // before the fence nothing proves anything
 				d.observe(c.position, nil)
@@ -58,19 +58,19 @@ func TestListedUncertainPlacementIsWorking(t *testing.T) {
 	d.target(20)
 	d.observe(0, nil)
 	id := d.send(d.one(placement.Entry, nil))
-	d.unknown(id)
+	d.uncertain(id)
 	d.observe(0, nil, d.order(id, 31, exchange.StatusOpen, 20, 0))
 	if p := d.tracker.Placement(id); p.State() != placement.Working || p.OrderID() != 31 {
 		t.Fatalf("want working under order 31, have %+v", p)
 	}
 }
 
-func TestAPositionThatFitsNoUnknownIsQuarantined(t *testing.T) {
+func TestAPositionThatFitsNoUncertainOrderIsQuarantined(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
-	d.unknown(d.send(d.one(placement.Entry, nil)))
+	d.uncertain(d.send(d.one(placement.Entry, nil)))
 	d.now += 20_000
 	for range 4 {
 		d.observe(-5, nil)
@@ -105,7 +105,7 @@ func TestEquationWaitsForUnansweredPlacement(t *testing.T) {
 	d.target(10)
 	d.observe(0, nil)
 	first := d.send(d.one(placement.Entry, nil))
-	d.unknown(first)
+	d.uncertain(first)
 	d.now += 60_000 // its fence has passed
 	second := d.send(
 		Intent{Purpose: placement.Exit, Strategy: "one", Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,

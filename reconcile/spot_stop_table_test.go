@@ -61,7 +61,7 @@ func TestSpotProtection(t *testing.T) {
 		{"of two the older one moves first", stands(at(48_000e8, 4), at(48_000e8, 6)), stopped2, moves},
 		{"it moves, and more is covered first", stands(at(48_000e8, 4)), stopped2, fmt.Sprintf(stop, 6)},
 		{"it would move while its market cannot be read", stands(at(48_000e8, 4), at(48_000e8, 6)), unread, ""},
-		{"it would move beside one of unknown fate", func(w *wallet) {
+		{"it would move beside uncertain one", func(w *wallet) {
 			stands(at(48_000e8, 10))(w)
 			w.places(placement.StopLoss, 0, at(48_000e8, 1))
 		}, stopped2, ""},
@@ -261,7 +261,7 @@ func TestStopsWithoutIDSellOfAnotherBotds(t *testing.T) {
 	}
 }
 
-// The part that no stop sells is sold at once. A stop whose end is unknown counts as executed, unless a fresh wallet shows that it has sold
+// The part that no stop sells is sold at once. A stop whose end is uncertain counts as executed, unless a fresh wallet shows that it has sold
 // nothing.
 func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 	t.Parallel()

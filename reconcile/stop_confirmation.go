@@ -49,14 +49,14 @@ func (s spotPosition) unconfirmed() exchange.Quantity {
 // withoutSale returns the part of the position, by fills and accepted purchases, whose sale open list and wallet do not both show, or neither.
 func (s spotPosition) withoutSale(both bool) exchange.Quantity {
 	alone := s.saleEvidence().walletHoldsOnlyOwn()
-	var recent, listed, unknown exchange.Quantity
+	var recent, listed, uncertain exchange.Quantity
 	for _, p := range s.symbol.live {
 		switch {
 		case p.Order().Side == exchange.Buy || s.tracker.delivery(p).releasedMS != 0:
 		case s.isNew(p):
 			recent += p.Remaining()
 		case p.OrderID() == 0:
-			unknown += p.Remaining()
+			uncertain += p.Remaining()
 		case !s.tracker.Unlisted(p):
 			listed += p.Remaining()
 		}
@@ -72,7 +72,7 @@ func (s spotPosition) withoutSale(both bool) exchange.Quantity {
 	shown := max(listed, frozen)
 	switch {
 	case !alone:
-		shown += unknown
+		shown += uncertain
 	case both && s.tracker.walletRead:
 		shown = min(listed, frozen)
 	case both:

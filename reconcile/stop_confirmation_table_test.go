@@ -43,12 +43,12 @@ func TestPartWhoseSaleIsNotShown(t *testing.T) {
 			w.shows("0.01", "0", row)
 			w.answersCancel(row)
 		}, 10, 10},
-		{"the wallet freezes for a sale of unknown outcome", "0", func(w *wallet, _ *SymbolState) {
+		{"the wallet freezes for an uncertain sale", "0", func(w *wallet, _ *SymbolState) {
 			w.places(placement.StopLoss, 0, stopOf(10))
 			w.now += 3_000
 			w.shows("0", "0.01")
 		}, 10, 0},
-		{"a sale of unknown outcome next to a person's units", "1", func(w *wallet, _ *SymbolState) {
+		{"an uncertain sale next to a person's units", "1", func(w *wallet, _ *SymbolState) {
 			w.places(placement.StopLoss, 0, stopOf(10))
 			w.now += 3_000
 			w.shows("1.01", "0")

@@ -71,7 +71,7 @@ func (c forgottenCancel) check(t testing.TB) {
 	}
 }
 
-// Next to a person's units, the outcome of an exit is unknown, and the row of a stop of six cannot be read. The wallet freezes six: the stop rests, and the
+// Next to a person's units, the outcome of an exit is uncertain, and the row of a stop of six cannot be read. The wallet freezes six: the stop rests, and the
 // exit holds nothing (seed 895080312).
 func TestStopWithAnUnreadableRowHoldsItsUnits(t *testing.T) {
 	t.Parallel()

@@ -123,7 +123,7 @@ func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 			return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(7))}
 		}, 7},
-		"one of unknown fate":       {func(w *wallet) []exchange.Order { w.places(placement.StopLoss, 0, stopOf(17)); return nil }, 0},
+		"an uncertain one":          {func(w *wallet) []exchange.Order { w.places(placement.StopLoss, 0, stopOf(17)); return nil }, 0},
 		"a sale that is not a stop": {func(w *wallet) []exchange.Order { return []exchange.Order{w.places(placement.Exit, 8, saleOf(17))} }, 0},
 	} {
 		stopsBeforeTheStart(t, name, func(w *wallet) { c.with(w) }, c.want)

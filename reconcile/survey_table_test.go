@@ -237,13 +237,13 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 			d.observe(0, nil)
 			d.acknowledge(id, 11)
 		}, false},
-		{"it is unknown", func(d *desk) {
+		{"it is uncertain", func(d *desk) {
 			id := d.places(placement.Order, buys)
-			d.unknown(id)
+			d.uncertain(id)
 			d.observe(0, nil)
 			d.acknowledge(id, 11)
 		}, false},
-		{"another symbol's is unknown", func(d *desk) { d.unknown(d.places(placement.Order, ethers)); d.observe(0, nil) }, true},
+		{"another symbol's is uncertain", func(d *desk) { d.uncertain(d.places(placement.Order, ethers)); d.observe(0, nil) }, true},
 		{"it fills", func(d *desk) {
 			id := d.places(placement.Order, buys)
 			d.acknowledge(id, 11)
@@ -270,7 +270,7 @@ func TestOpeningsBetweenRounds(t *testing.T) {
 				c.after(d)
 			}
 			have := strings.Contains(summary(d.derive(func(w *Desired) { w.BetweenRounds = onlyOpeningsPending })), "order buy limit 10 at 40000 as b")
-			if want := c.want && (onlyOpeningsPending || c.after == nil || c.name == "another symbol's is unknown"); have != want {
+			if want := c.want && (onlyOpeningsPending || c.after == nil || c.name == "another symbol's is uncertain"); have != want {
 				t.Errorf("%s, between rounds %t: want it placed %t, have %t", c.name, onlyOpeningsPending, want, have)
 			}
 		}

@@ -149,7 +149,7 @@ func (t *Tracker) Apply(r *record.Record) {
 
 func (t *Tracker) apply(r *record.Record) {
 	switch body := r.Body.(type) {
-	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended:
+	case record.Acknowledged, record.Uncertain, record.Fill, record.Refused, record.Ended:
 		t.advance(r)
 		return
 	case record.Ignored:
@@ -228,7 +228,7 @@ func (t *Tracker) advance(r *record.Record) {
 		}
 		symbol.spot.peer.noteOwnSale(p, p.Filled()-filled, known)
 		symbol.sinceFill = persistence{sinceMS: r.AtMS, lastMS: r.AtMS}
-		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && t.buysUnknown(symbol) {
+		if p.Order().Market == exchange.Spot && p.Order().Side == exchange.Sell && t.purchaseUncertain(symbol) {
 			symbol.unclaimedSold += max(0, p.Filled()-filled-known)
 		}
 	}

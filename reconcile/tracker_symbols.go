@@ -152,14 +152,14 @@ func (t *tracked) liveOn(key exchange.SymbolKey) bool {
 	return symbol != nil && len(symbol.live) > 0
 }
 
-func (t *tracked) unknownOn(key exchange.SymbolKey) []*account.Placement {
-	var unknown []*account.Placement
+func (t *tracked) uncertainOn(key exchange.SymbolKey) []*account.Placement {
+	var uncertain []*account.Placement
 	for _, p := range t.inFlightOn(key) {
 		if p.State() == placement.Uncertain {
-			unknown = append(unknown, p)
+			uncertain = append(uncertain, p)
 		}
 	}
-	return unknown
+	return uncertain
 }
 
 // BlocksOpening reports whether something on the symbol blocks this opening: an unanswered placement that
@@ -204,8 +204,8 @@ func (t *tracked) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *accou
 	return nil
 }
 
-// Unknowns reports whether any placement is uncertain: then a round must take the full snapshot.
-func (t *tracked) Unknowns() bool {
+// AnyUncertain reports whether any placement is uncertain: then a round must take the full snapshot.
+func (t *tracked) AnyUncertain() bool {
 	return t.AnyInFlight(func(p *account.Placement) bool { return p.State() == placement.Uncertain })
 }
 
@@ -240,9 +240,9 @@ func (t *tracked) rulesOf(key exchange.SymbolKey) *exchange.Symbol {
 	return symbol.rules
 }
 
-// buysUnknown reports whether a symbol has an uncertain purchase.
-func (t *tracked) buysUnknown(symbol *SymbolState) bool {
-	return slices.ContainsFunc(t.unknownOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
+// purchaseUncertain reports whether a symbol has an uncertain purchase.
+func (t *tracked) purchaseUncertain(symbol *SymbolState) bool {
+	return slices.ContainsFunc(t.uncertainOn(symbol.Key()), func(p *account.Placement) bool { return p.Order().Side == exchange.Buy })
 }
 
 // orderPrice returns the price from which an order's margin is computed.

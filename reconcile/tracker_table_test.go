@@ -71,9 +71,9 @@ func TestInFlight(t *testing.T) {
 		d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Fill{OrderID: d.tracker.Placement(id).OrderID()}})
 	}
 	want("shown by a list", market)
-	d.unknown(first)
+	d.uncertain(first)
 	want("one cannot be read any more", first, market)
-	d.unknown(second)
+	d.uncertain(second)
 	want("nor can another", first, second, market)
 	if d.tracker.AnyInFlightOn(ethers.Key(), func(*account.Placement) bool { return true }) {
 		t.Error("want none of a symbol that is not known")

@@ -322,7 +322,7 @@ func TestEntryClosedBeforeFirstReadSettlesFlat(t *testing.T) {
 	d.target(10)
 	d.observe(0, nil)
 	id := d.send(d.one(placement.Entry, nil))
-	d.unknown(id)
+	d.uncertain(id)
 	created := d.now
 	d.now += 60_000
 	for range 4 {

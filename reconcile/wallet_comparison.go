@@ -39,8 +39,8 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	live := s.tracker.liveOn(symbol.Key())
 	symbol.spot.inconclusive = true
 	paid := s.tracker.paidFor(symbol) || s.predatesRefusal(symbol) || symbol.spot.ended.again > 0
-	if s.tracker.anyOutcomeUnknown(symbol.Key()) || paid || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
-		symbol.settled = !s.tracker.anyOutcomeUnknown(symbol.Key()) && symbol.Quarantine() == ""
+	if s.tracker.anyOutcomeUncertain(symbol.Key()) || paid || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
+		symbol.settled = !s.tracker.anyOutcomeUncertain(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.missedFor.reset()
 		s.boundByWallet(symbol)
 		return

@@ -8,7 +8,7 @@ import (
 	"botd/reconcile/record"
 )
 
-// A wallet that shows none of the asset does not prove that an exit of unknown outcome has sold it, unless it shows the money. If the wallet is right
+// A wallet that shows none of the asset does not prove that an uncertain exit has sold it, unless it shows the money. If the wallet is right
 // after all, there is nothing that a stop could sell.
 func TestEmptyWalletDoesNotShowThatAnExitSold(t *testing.T) {
 	t.Parallel()

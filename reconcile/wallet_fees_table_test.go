@@ -386,7 +386,7 @@ func TestWalletBaseline(t *testing.T) {
 		{"a person must look", 1_000, 1_000, func(w *wallet, _ *SymbolState) {
 			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		}, "1000 0; false true"},
-		{"an order is of unknown fate", 1_000, 1_010, func(w *wallet, _ *SymbolState) { w.buysUnder(0, 3) }, "1000 0; false false"},
+		{"an order is uncertain", 1_000, 1_010, func(w *wallet, _ *SymbolState) { w.buysUnder(0, 3) }, "1000 0; false false"},
 		{"an order that no list has shown", 1_000, 1_010, func(w *wallet, _ *SymbolState) { w.buysUnder(9, 3) }, "1000 0; true false"},
 		{"one that no list has shown, and a person must look", 1_000, 1_010, func(w *wallet, _ *SymbolState) {
 			w.buysUnder(9, 3)
@@ -463,7 +463,7 @@ func TestUnclaimedHistoryRowUnderOwnID(t *testing.T) {
 	}{
 		{"beside one that stands", 8, seen, nil, true},
 		{"its own row", 8, nil, func(o *exchange.Order) { o.ID = 8 }, false},
-		{"the row of one of unknown fate", 0, nil, nil, false},
+		{"the row of an uncertain one", 0, nil, nil, false},
 		{"after one that was refused", 0, ends(placement.Refused, 0), nil, true},
 		{"after one that has ended", 8, ends(placement.Canceled, 8), nil, true},
 		{"its own row, ended", 8, ends(placement.Canceled, 8), func(o *exchange.Order) { o.ID = 8 }, false},

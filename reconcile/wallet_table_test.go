@@ -414,7 +414,7 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 			func(w *wallet) []exchange.Order { w.places(placement.Exit, 50, saleOf(10)); return nil }, true},
 		{"not before one that was acknowledged too", 9, 10, 1_001,
 			func(w *wallet) []exchange.Order { w.places(placement.Exit, 50, saleOf(10)); return nil }, false},
-		{"not one of unknown fate", 0, 10, 1_001, func(w *wallet) []exchange.Order { w.places(placement.Exit, 0, saleOf(10)); return nil }, false},
+		{"not an uncertain one", 0, 10, 1_001, func(w *wallet) []exchange.Order { w.places(placement.Exit, 0, saleOf(10)); return nil }, false},
 		{"a purchase that is not listed holds none of it", 0, 10, 1_001, func(w *wallet) []exchange.Order { w.buysUnder(50, 10); return nil }, false},
 		{"nor does one of another symbol", 0, 10, 1_001, func(w *wallet) []exchange.Order { w.sendsElsewhere(exchange.Sell); return nil }, false},
 		{"one that is listed holds it once", 0, 20, 1_001, func(w *wallet) []exchange.Order {
@@ -686,7 +686,7 @@ func TestInferredFillOfUnlistedPurchase(t *testing.T) {
 		want   exchange.Quantity
 	}{
 		{"all of it", of(8), 0, 10, nil, 10},
-		{"all of one of unknown fate", of(0), 0, 10, nil, 10},
+		{"all of an uncertain one", of(0), 0, 10, nil, 10},
 		{"a part", of(8), 0, 4, nil, 4},
 		{"no more than was asked for", of(8), 0, 15, nil, 10},
 		{"none", of(8), 0, 0, nil, 0},
@@ -800,7 +800,7 @@ func TestStopEndedOnlyByWallet(t *testing.T) {
 		{"its cancel was answered before", stop, 1_010, 1_001, func(w *wallet, sale exchange.Order) {
 			w.tracker.release(sale.ClientOrderID, w.now-500)
 		}, false},
-		{"one of unknown fate", func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 0, stopOf(10)) }, 1_010, 1_001, nil, false},
+		{"an uncertain one", func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 0, stopOf(10)) }, 1_010, 1_001, nil, false},
 		{"an exit", func(w *wallet) exchange.Order { return w.places(placement.Exit, 9, stopOf(10)) }, 1_010, 1_001, nil, false},
 		{"one at once", func(w *wallet) exchange.Order { return w.places(placement.StopLoss, 9, saleOf(10)) }, 1_010, 1_001, nil, false},
 	} {

@@ -45,8 +45,8 @@ var blocks = []Block{
 	{"unread", "unsettled", Opening.unread, func(Opening) refusal {
 		return refusal{"not fetched", "a settled symbol", "nothing opens before the first snapshot"}
 	}},
-	{"outcome_unknown", "unsettled", func(o Opening) bool { return o.outcomeUnknown() != nil }, func(o Opening) refusal {
-		p := o.outcomeUnknown()
+	{"outcome_uncertain", "unsettled", func(o Opening) bool { return o.uncertain() != nil }, func(o Opening) refusal {
+		p := o.uncertain()
 		return refusal{"placement " + p.ClientOrderID() + " " + p.State().String(), "a settled symbol", "its outcome is being fetched, never guessed"}
 	}},
 	{"foreign", "unsettled", func(o Opening) bool { return o.foreign() != nil }, Opening.foreignText},
@@ -95,10 +95,10 @@ func (o Opening) quarantined() bool { return o.State.Quarantine() != "" }
 
 func (o Opening) unread() bool { return !o.State.Read() }
 
-// outcomeUnknown returns a placement on the symbol whose outcome is not known, or nil.
-func (o Opening) outcomeUnknown() *account.Placement {
+// uncertain returns a placement on the symbol whose outcome is not known, or nil.
+func (o Opening) uncertain() *account.Placement {
 	for p := range o.Tracker.InFlightOn(o.State.Key()) {
-		if p.State().OutcomeUnknown() {
+		if p.State().OutcomeUncertain() {
 			return p
 		}
 	}

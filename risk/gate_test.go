@@ -182,14 +182,14 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 		{"blind", Limits{}, func(b *table) { b.facts.Blind = true }, entry(100), "halted"},
 		{"quarantined", Limits{}, func(b *table) { b.quarantine() }, entry(100), "unsettled"},
 		{"not read", Limits{}, func(b *table) { see(b.state, func(o *seen) { o.Read = false }) }, entry(100), "unsettled"},
-		{"something unknown", Limits{}, func(b *table) {
+		{"something uncertain", Limits{}, func(b *table) {
 			b.live("a", entry(100).Order, placement.Entry)
-			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
+			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Uncertain{}})
 		}, entry(100), "unsettled"},
-		{"something unknown lets an exit pass", Limits{}, func(b *table) {
+		{"something uncertain lets an exit pass", Limits{}, func(b *table) {
 			long(b)
 			b.live("a", entry(100).Order, placement.Entry)
-			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
+			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Uncertain{}})
 		}, exit(100, exchange.Sell), ""},
 		{"old price", Limits{MaxDataAgeMS: 500}, nil, entry(100), "max_data_age"},
 		{"both sides of the quotes", Limits{}, func(b *table) { b.live("a", quote(exchange.Sell, 51_000e8).Order, placement.Order) },

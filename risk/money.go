@@ -28,7 +28,7 @@ func (g *Gate) setLeverage(intent *reconcile.Intent, facts *Facts, f *finding) b
 	case state.Last() <= 0:
 		return f.refuse("no price", "a last price", "no price of this symbol has been read yet")
 	}
-	if p := facts.opening(intent.Strategy).outcomeUnknown(); p != nil {
+	if p := facts.opening(intent.Strategy).uncertain(); p != nil {
 		return f.refuse("placement "+p.ClientOrderID()+" "+p.State().String(), "a settled symbol", "its outcome must be known before leverage changes")
 	}
 	size := max(worstCaseSize(state, exchange.Buy), worstCaseSize(state, exchange.Sell))

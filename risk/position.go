@@ -12,11 +12,11 @@ import (
 // The rules of this file are the exchange's rules about positions (interface, rules 4 to 9). Every
 // order that rests, is in flight or is uncertain is counted at its worst case.
 //
-// Uncertainty never blocks an exit or a protective order: an earlier one whose outcome is unknown is not
+// Uncertainty never blocks an exit or a protective order: an earlier one whose outcome is uncertain is not
 // counted against it. If the earlier one did arrive, the exchange executes at most what is left of the
 // position, or refuses (exactly-once.md, classes I and R). A plan's resting exit orders do wait.
 
-// mayRepeat reports whether an intent may be sent although an earlier one of its kind has an unknown
+// mayRepeat reports whether an intent may be sent although an earlier one of its kind has an uncertain
 // outcome.
 func mayRepeat(purpose placement.Purpose) bool {
 	return purpose == placement.Exit || purpose.Protects()
@@ -141,7 +141,7 @@ func (g *Gate) opposite(intent *reconcile.Intent, facts *Facts, f *finding) bool
 
 // quotesBoth reports whether an intent and a resting opening on the other side are the two sides of
 // a market maker's quotes. Both are post-only orders of one strategy's plan, there is no position,
-// and the first order is acknowledged, so the outcomes of two opposite orders are never unknown at once.
+// and the first order is acknowledged, so the outcomes of two opposite orders are never uncertain at once.
 // Whatever the exchange does with the second order after the first has filled (keep it, reject it
 // or reduce with it: each symbol has one position, rule 4), the position is the sum of the fills,
 // and the limits bound each side on its own. The planner cancels an order left against a position.

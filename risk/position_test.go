@@ -46,7 +46,7 @@ func TestReductionIsBoundedByPosition(t *testing.T) {
 			"reduce_only_sum"},
 		{"its answer is late by 2 s", func(b *table) { b.hold(100); b.onItsWay("x", exit(60, exchange.Sell), 0) }, exit(100, exchange.Sell), ""},
 		{"by a millisecond less", func(b *table) { b.hold(100); b.onItsWay("x", exit(60, exchange.Sell), 1) }, exit(100, exchange.Sell), "reduce_only_sum"},
-		{"its fate is unknown", func(b *table) { b.hold(100); b.onItsWay("x", exit(60, exchange.Sell), 1_000); b.lose("x") }, exit(100, exchange.Sell), ""},
+		{"its fate is uncertain", func(b *table) { b.hold(100); b.onItsWay("x", exit(60, exchange.Sell), 1_000); b.lose("x") }, exit(100, exchange.Sell), ""},
 		{"a resting exit waits for it", func(b *table) { b.hold(100); b.onItsWay("x", exit(60, exchange.Sell), 1_000); b.lose("x") },
 			reconcile.Intent{Purpose: placement.ExitOrder, Key: "k", Order: rest(exchange.Sell, 41)}, "reduce_only_sum"},
 		{"an exit of others", func(b *table) { b.hold(100); b.others(exchange.Order{Quantity: 60, ClosePositionID: 9}) }, exit(41, exchange.Sell),
@@ -60,7 +60,7 @@ func TestReductionIsBoundedByPosition(t *testing.T) {
 			b.hold(100)
 			b.live("x", with(stop(51_000e8), func(o *exchange.NewOrder) { o.Type = exchange.TakeProfitMarket }).Order, placement.TakeProfit)
 		}, stop(49_000e8), ""},
-		{"the first one's fate is unknown", func(b *table) { b.hold(100); b.onItsWay("x", stop(48_000e8), 1_000); b.lose("x") }, stop(49_000e8), ""},
+		{"the first one's fate is uncertain", func(b *table) { b.hold(100); b.onItsWay("x", stop(48_000e8), 1_000); b.lose("x") }, stop(49_000e8), ""},
 		{"a stop of another symbol", func(b *table) {
 			b.hold(100)
 			b.fly("x", ether, flight{intent: as(placement.StopLoss, stop(48_000e8).Order), seen: true})
@@ -129,7 +129,7 @@ func (b *table) onItsWay(id string, intent reconcile.Intent, atMS int64) {
 
 // lose makes a placement uncertain.
 func (b *table) lose(id string) {
-	b.tracker.Apply(&record.Record{AtMS: 1_900, Symbol: bitcoin, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
+	b.tracker.Apply(&record.Record{AtMS: 1_900, Symbol: bitcoin, ClientOrderID: id, Body: record.Uncertain{Reason: "timeout"}})
 }
 
 // others adds a foreign open order.

@@ -21,7 +21,7 @@ func TestRefusalMessages(t *testing.T) {
 	lever := func(n int) reconcile.Intent { return reconcile.Intent{Purpose: placement.Leverage, Leverage: n} }
 	uncertain := func(b *table) {
 		b.live("a", entry(100).Order, placement.Entry)
-		b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}})
+		b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Uncertain{}})
 	}
 	for _, c := range []struct {
 		name   string
@@ -31,17 +31,17 @@ func TestRefusalMessages(t *testing.T) {
 		want   Refusal
 	}{
 		{"a breaker", false, func(b *table) {
-			b.tracker.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_001}})
-		}, entry(100), Refusal{"halted", "", "breaker: three unknowns", "no breaker", "it clears automatically; exits and stops continue"}},
+			b.tracker.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three lost answers", UntilMS: 2_001}})
+		}, entry(100), Refusal{"halted", "", "breaker: three lost answers", "no breaker", "it clears automatically; exits and stops continue"}},
 		{"a breaker that has ended", false, func(b *table) {
-			b.tracker.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three unknowns", UntilMS: 2_000}})
+			b.tracker.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three lost answers", UntilMS: 2_000}})
 		}, entry(100), Refusal{}},
 		{"blind", false, func(b *table) { b.facts.Blind = true }, entry(100),
 			Refusal{"halted", "", "blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}},
 		{"never read", false, func(b *table) { see(b.state, func(o *seen) { o.Read = false }) }, entry(100),
 			Refusal{"unsettled", "", "not fetched", settled, "nothing opens before the first snapshot"}},
-		{"unknown", false, uncertain, entry(100), Refusal{"unsettled", "", "placement a uncertain", settled, fetched}},
-		{"unknown, for leverage", false, uncertain, lever(5),
+		{"uncertain", false, uncertain, entry(100), Refusal{"unsettled", "", "placement a uncertain", settled, fetched}},
+		{"uncertain, for leverage", false, uncertain, lever(5),
 			Refusal{"leverage", "", "placement a uncertain", settled, "its outcome must be known before leverage changes"}},
 		{"no leverage", false, nil, lever(0), Refusal{"leverage", "", "0", "at least 1", "leverage is a whole number from 1"}},
 		{"the least", false, nil, lever(1), Refusal{}},
@@ -162,7 +162,7 @@ func TestQuotesOnBothSidesNeedFlatPosition(t *testing.T) {
 		want   bool
 	}{
 		"both post-only, the first acknowledged": {want: true},
-		"the first not answered":                 {set: func(b *table) { b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Unknown{}}) }},
+		"the first not answered":                 {set: func(b *table) { b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Uncertain{}}) }},
 		"the first filled in part": {set: func(b *table) {
 			b.tracker.Apply(&record.Record{ClientOrderID: "a", Body: record.Fill{OrderID: 5, Filled: 1}})
 		}},

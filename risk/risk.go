@@ -2,7 +2,7 @@
 // closed.
 //
 // A Gate checks one intent against the state of the account, with everything in flight counted at
-// its worst case. It refuses every intent that it cannot judge. While the outcome of an order is unknown,
+// its worst case. It refuses every intent that it cannot judge. While the outcome of an order is uncertain,
 // nothing opens on its symbol, and the symbol's leverage is not changed.
 //
 // The rules of the exchange and of botd itself are in venue.go, position.go, money.go and

@@ -179,7 +179,7 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 			"leverage: 3, limit a known symbol (its rules have not been fetched yet)"},
 		{"without a price", func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
 			"leverage: no price, limit a last price (no price of this symbol has been read yet)"},
-		{"an order of unknown outcome", func(b *table) { b.sending("x", limit(40_000e8, 1).Order) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
+		{"an uncertain order", func(b *table) { b.sending("x", limit(40_000e8, 1).Order) }, reconcile.Intent{Purpose: placement.Leverage, Leverage: 3},
 			"leverage: placement x sending, limit a settled symbol (its outcome must be known before leverage changes)"},
 		{"no brackets", unbracketed, reconcile.Intent{Purpose: placement.Leverage, Leverage: 2},
 			"leverage: 2, limit 1 (the exchange has sent no margin levels " +

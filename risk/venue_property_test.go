@@ -265,7 +265,7 @@ func (s *scene) send(r *rapid.T, intent reconcile.Intent) {
 		entry.arrived = true
 		s.tracker.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Acknowledged{OrderID: 1_000_000 + int64(s.count)}})
 	case 1:
-		s.tracker.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Unknown{}})
+		s.tracker.Apply(&record.Record{ClientOrderID: placement.ClientOrderID(), Body: record.Uncertain{}})
 	}
 	s.sent = append(s.sent, entry)
 }
@@ -334,7 +334,7 @@ func (w *world) mustAccept(r *rapid.T, s *scene, intent *reconcile.Intent, count
 		return
 	}
 	closed := []int{sim.CodeNoPosition, sim.CodeReduceQuantity, sim.CodeReduceSum, sim.CodeCloseDuplicate}
-	if intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && s.reducingUnknown(intent) {
+	if intent.Order.Reduces() && slices.Contains(closed, refusal.Code) && s.reducingUncertain(intent) {
 		counts["repeats refused"]++
 		return
 	}
@@ -379,14 +379,14 @@ func (s *scene) outgrown(intent *reconcile.Intent) bool {
 			func(l limboOrder) bool { return l.order.Key() == intent.Order.Key() && !l.order.Reduces() })
 }
 
-// reducingUnknown reports whether something in flight may have closed the intent's position: an uncertain
+// reducingUncertain reports whether something in flight may have closed the intent's position: an uncertain
 // exit that this intent repeats, or, for a protection or a market order of the whole position, a resting
 // exit.
-func (s *scene) reducingUnknown(intent *reconcile.Intent) bool {
+func (s *scene) reducingUncertain(intent *reconcile.Intent) bool {
 	sweeps := intent.Order.Type == exchange.MarketOrder && intent.Order.ReduceOnly
 	for _, l := range append(slices.Clone(s.resting), s.sent...) {
 		if l.order.Key() == intent.Order.Key() && l.order.Reduces() &&
-			(l.placement.State().OutcomeUnknown() && mayRepeat(intent.Purpose) || (intent.Order.ClosePosition || sweeps) && l.order.ReduceOnly) {
+			(l.placement.State().OutcomeUncertain() && mayRepeat(intent.Purpose) || (intent.Order.ClosePosition || sweeps) && l.order.ReduceOnly) {
 			return true
 		}
 	}

@@ -780,7 +780,7 @@ func TestOpeningsAreMeasuredAtTheLivePace(t *testing.T) {
 	if c.BusyRoundMS != 1_000 || c.IdleRoundMS != 15_000 || c.CloseLagMS != 2_000 || c.TimeToLiveMS != 5_000 || c.Epoch != 1 {
 		t.Errorf("want rounds every 1 and 15 s, candles 2 s after their close, orders valid for 5 s, have %+v", c)
 	}
-	if c.Breaker != (engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000}) ||
+	if c.Breaker != (engine.BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000}) ||
 		c.Settle != (placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}) {
 		t.Errorf("want three unknown orders in ten minutes, and bounds of 5, 1 and 1 s, have %+v, %+v", c.Breaker, c.Settle)
 	}

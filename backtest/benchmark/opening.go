@@ -78,7 +78,7 @@ type account struct {
 // openingConfig returns the pace, the bounds and the breaker of a live account.
 func openingConfig() engine.Config {
 	return engine.Config{Instance: "bench", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLiveMS: 5_000,
-		Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000},
+		Breaker: engine.BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000},
 		Settle:  placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}}
 }
 

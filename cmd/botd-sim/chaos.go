@@ -108,7 +108,7 @@ func showChaos(w io.Writer, r *chaos.Report) {
 		{"starts", fmt.Sprintf("%d, of which %d gave up because the exchange did not answer", r.Starts, r.GaveUp)},
 		{"from start to safe", fmt.Sprintf("p50 %.2f s, p99 %.2f s", r.SafeP50S, r.SafeP99S)},
 		{"placements sent", fmt.Sprintf("%d: %d accepted, %d lost without an answer, %d answered 503 or 429", r.Sent, r.Accepted, r.Lost, r.Unavailable)},
-		{"uncertain for a while", r.Unknown},
+		{"uncertain for a while", r.Uncertain},
 		{"repeated exits and stops, refused", r.Repeats},
 		{"fills", r.Fills},
 		{"journal", fmt.Sprintf("%d records, the chain is intact", r.Records)},

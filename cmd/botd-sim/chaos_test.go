@@ -113,8 +113,8 @@ func undergo(t *testing.T, trial chaos.Trial) *chaos.Report {
 		t.Error(problem)
 	}
 	fmt.Printf("%s: %d kills at random (%d in flight), %d at points, %d pauses, %d starts in %.0f s; start to safe p50 %.2f s, p99 %.2f s (%d killed before); "+
-		"%d placements sent, %d lost, %d unknown; %d fills, %d goroutines, targets reached: %t\n",
-		t.Name(), r.Kills, r.InFlight, r.PointKills, r.Pauses, r.Starts, r.ElapsedS, r.SafeP50S, r.SafeP99S, r.BeforeSafe, r.Sent, r.Lost, r.Unknown,
+		"%d placements sent, %d lost, %d uncertain; %d fills, %d goroutines, targets reached: %t\n",
+		t.Name(), r.Kills, r.InFlight, r.PointKills, r.Pauses, r.Starts, r.ElapsedS, r.SafeP50S, r.SafeP99S, r.BeforeSafe, r.Sent, r.Lost, r.Uncertain,
 		r.Fills, r.Goroutines, r.OK)
 	return r
 }

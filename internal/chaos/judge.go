@@ -44,7 +44,7 @@ type Report struct {
 	Resolved    int      `json:"resolved,omitempty"`             // quarantines that the habits of the exchange caused, ended by a person's decision
 	Fills       int      `json:"fills"`
 	Records     int      `json:"journal_records"`
-	Unknown     int      `json:"unknown"`    // placements that were uncertain for a while
+	Uncertain   int      `json:"unknown"`    // placements that were uncertain for a while
 	Goroutines  int      `json:"goroutines"` // of the daemon at the end
 	Held        []Held   `json:"held"`
 
@@ -205,14 +205,14 @@ func (r *Report) journalled(records []record.Record) map[string]bool {
 			}
 			ids[id], unanswered[id] = true, true
 			continue
-		case record.Unknown:
-			r.Unknown++
+		case record.Uncertain:
+			r.Uncertain++
 		case record.Boot:
 			if body.Epoch <= epoch {
 				r.problem("epoch %d after %d", body.Epoch, epoch)
 			}
 			epoch = body.Epoch
-			r.Unknown += len(unanswered)
+			r.Uncertain += len(unanswered)
 			clear(unanswered)
 		}
 		delete(unanswered, id)

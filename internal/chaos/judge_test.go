@@ -78,8 +78,8 @@ func TestAJudgeFindsEachWrong(t *testing.T) {
 			case c.want != "" && (len(problems) != 1 || !strings.Contains(problems[0], c.want)):
 				t.Errorf("want one problem with %q, have %q", c.want, problems)
 			}
-			if c.want == "" && run.report.Unknown != 1 {
-				t.Errorf("unknown: want the stop that was never answered, have %d", run.report.Unknown)
+			if c.want == "" && run.report.Uncertain != 1 {
+				t.Errorf("uncertain: want the stop that was never answered, have %d", run.report.Uncertain)
 			}
 		})
 	}

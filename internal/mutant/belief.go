@@ -6,7 +6,7 @@ var belief = []Row{
 		"reconcile TestStrategyKeepsPositionThatOneListOmits", []Edit{
 			{"reconcile.SymbolState.DecisionPosition", "s.Unwitnessed()", "false"},
 		}},
-	{"lost_stop_waits", "if only a list shows the position as closed, a stop of unknown outcome waits for L", "39",
+	{"lost_stop_waits", "if only a list shows the position as closed, an uncertain stop waits for L", "39",
 		"reconcile TestUncertainStopIsReplacedWhenListIsEmpty", []Edit{
 			{"reconcile.positionComparison.seekWitness", "unseen || stopMissing", "unseen"},
 		}},
@@ -51,7 +51,7 @@ var belief = []Row{
 		"reconcile TestEqualRowWithoutIDIsARepetition", []Edit{
 			{"reconcile.unclaimedRows.repetition", "sameParameters(order, &one.order)", "false"},
 		}},
-	{"equal_unnamed", "a stop of unknown outcome that a list shows without its id counts as foreign", "42",
+	{"equal_unnamed", "an uncertain stop that a list shows without its id counts as foreign", "42",
 		"reconcile TestEqualRowWithoutIDIsTheUncertainStop", []Edit{
 			{"reconcile.unclaimedRows.idOfEqual", "equals(row, p, p.Fence(e.Settle()))", "false"},
 		}},
@@ -327,7 +327,7 @@ var belief = []Row{
 		"reconcile TestHalfAWalletAfterAStartTakesNoStopOff", []Edit{
 			{"reconcile.unlistedOrders.infer", "s.tracker.freezesLess(symbol)", "false"},
 		}},
-	{"lost_is_others", "after a start a row without an id, of the amount of a purchase of unknown outcome, is a person's, and has no stop", "42",
+	{"lost_is_others", "after a start a row without an id, of the amount of an uncertain purchase, is a person's, and has no stop", "42",
 		"reconcile TestRowWithoutIDOfTheLostAmountIsNotOthers", []Edit{
 			{"reconcile.unlistedOrders.unclaimedPurchases", "!s.tracker.unclaimedRows().lost(o)", "true"},
 		}},

@@ -11,7 +11,7 @@ var Table = slices.Concat(protocol, belief, peer, wallet, futures)
 
 // protocol breaks the rules of one botd on its account.
 var protocol = []Row{
-	// An answer that does not come, or cannot be read, is an unknown outcome.
+	// An answer that does not come, or cannot be read, is an uncertain outcome.
 	{"timeout_is_refused", "a placement without an answer counts as failed", "1", "", nil},
 	{"server_error_is_refused", "a placement answered by 5xx counts as failed", "1", "", nil},
 	{"malformed_is_refused", "a placement with a malformed answer counts as failed", "2", "", nil},
@@ -32,18 +32,18 @@ var protocol = []Row{
 	{"no_visibility", "the fence ignores how long an order takes to be listed", "D", "internal/simulation TestRehearsal", nil},
 	{"no_staleness", "reads count as current", "L", "", nil},
 	{"one_snapshot", "one snapshot decides an uncertain placement", "equation", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.uncertainOrders.decideUnknown", "symbol.equal.sinceMS == 0 || symbol.stable != cut", "false"},
-		{"reconcile.uncertainOrders.decideUnknown", "symbol.equal.forMS < max(stableGapMS, s.tracker.Settle().StalenessMS)", "false"},
+		{"reconcile.uncertainOrders.decideUncertain", "symbol.equal.sinceMS == 0 || symbol.stable != cut", "false"},
+		{"reconcile.uncertainOrders.decideUncertain", "symbol.equal.forMS < max(stableGapMS, s.tracker.Settle().StalenessMS)", "false"},
 	}},
 	{"moved_snapshot", "a snapshot counts though the position moved while it was taken", "snapshot",
 		"reconcile TestSnapshotDuringPositionChangeDoesNotCount", []Edit{
 			{"reconcile.positionComparison.readPosition", "before.Signed() != now.Signed() || before.ID != now.ID", "false"},
 		}},
-	{"younger_exit_decided", "an exit of unknown outcome is decided with an older one", "equation", "reconcile TestUnansweredExitDoesNotWaitForYoungerExits",
-		[]Edit{{"reconcile.uncertainOrders.decideUnknown", "p.Fence(s.tracker.Settle()) > symbol.equalFromMS", "false"}}},
+	{"younger_exit_decided", "an uncertain exit is decided with an older one", "equation", "reconcile TestUnansweredExitDoesNotWaitForYoungerExits",
+		[]Edit{{"reconcile.uncertainOrders.decideUncertain", "p.Fence(s.tracker.Settle()) > symbol.equalFromMS", "false"}}},
 	{"fills_meanwhile", "an uncertain placement is decided while known orders fill", "equation",
 		"reconcile TestUncertainOrderIsNotDecidedWhileKnownOrdersFill", []Edit{
-			{"reconcile.uncertainOrders.decideUnknown", "s.mayPredateFill(symbol)", "false"},
+			{"reconcile.uncertainOrders.decideUncertain", "s.mayPredateFill(symbol)", "false"},
 		}},
 	{"unseen_ignored", "an accepted order that was never listed counts as unfilled", "11", "internal/simulation TestRehearsal", []Edit{
 		{"reconcile.evidence.anyUnlistedThat", "!p.Seen()", "false"},
@@ -52,7 +52,7 @@ var protocol = []Row{
 		{"reconcile.tracked.anyUnanswered", "p.State() == placement.Sending", "false"},
 	}},
 	{"never_decided", "an uncertain placement stays uncertain", "principle", "", []Edit{
-		{"reconcile.uncertainOrders.decideUnknown", "s.fetched.BeganMS < fence", "true"},
+		{"reconcile.uncertainOrders.decideUncertain", "s.fetched.BeganMS < fence", "true"},
 	}},
 	{"always_absent", "a residual is never attributed to an uncertain placement", "equation", "", []Edit{
 		{"reconcile.explained", "side*residual <= 0", "true"},
@@ -254,7 +254,7 @@ var protocol = []Row{
 	{"wallet_unseen", "a purchase that only the wallet shows has no stop", "protection", "", []Edit{
 		{"reconcile.unlistedOrders.infer", "min(own, bought)", "0"},
 	}},
-	{"others_purchases_inferred", "a manual purchase is inferred to be one of unknown outcome, and gets its stop", "17",
+	{"others_purchases_inferred", "a manual purchase is inferred to be an uncertain one, and gets its stop", "17",
 		"reconcile TestManualPurchaseIsNotInferred", []Edit{
 			{"reconcile.unlistedOrders.infer", "s.unclaimedPurchases(symbol, sinceMS)", "exchange.Quantity(0)"},
 		}},
@@ -263,7 +263,7 @@ var protocol = []Row{
 			{"reconcile.orderRows.observeEnded", "order.Side == side", "order.Side == exchange.Buy+exchange.Sell-side"},
 			{"reconcile.tracked.precedesPurchase", "filled-p.Filled() <= symbol.Known()", "true"},
 		}},
-	{"part_sale_first", "a sale that is filled in part is booked before the purchase of unknown fate that it was of", "equation",
+	{"part_sale_first", "a sale that is filled in part is booked before the uncertain purchase that it was of", "equation",
 		"reconcile TestPartialSaleIsBookedAfterItsPurchase", []Edit{
 			{"reconcile.orderRows.observeOpen", "s.tracker.precedesPurchase(p, order.Filled)", "false"},
 		}},
@@ -310,7 +310,7 @@ var protocol = []Row{
 		}},
 	{"repeat_fits", "on spot an exit after a lost one sells the free units, though the rest is frozen for the lost one", "20",
 		"reconcile TestLostExitIsNotRepeatedWithManualUnits", []Edit{
-			{"reconcile.positionExit.reduceNow", "d.saleEvidence().fitsWithUnknown(quantity)", "false"},
+			{"reconcile.positionExit.reduceNow", "d.saleEvidence().fitsWithUncertain(quantity)", "false"},
 		}},
 	{"adopted_end_forgotten", "an adopted position that an old list had hidden is one of the past", "39",
 		"reconcile TestHiddenAdoptedPositionEndsByItsRow", []Edit{
@@ -320,11 +320,11 @@ var protocol = []Row{
 		"reconcile TestMarginOfEarlierPositionIsNoWitness", []Edit{
 			{"reconcile.positionComparison.witness", "t.shownOf == symbol.OpenedMS()", "true"},
 		}},
-	{"unknown_entry_unprotected", "a list without the position cancels the stop of an entry of unknown outcome", "protection",
+	{"unknown_entry_unprotected", "a list without the position cancels the stop of an uncertain entry", "protection",
 		"reconcile TestStopStaysWhileEntryIsUncertain", []Edit{
-			{"reconcile.positionProtection.converge", "!d.mayProtectUnknown(p)", "true"},
+			{"reconcile.positionProtection.converge", "!d.mayProtectUncertain(p)", "true"},
 		}},
-	{"exit_keeps_stop_away", "an exit of unknown outcome prevents the stop until its fence", "20",
+	{"exit_keeps_stop_away", "an uncertain exit prevents the stop until its fence", "20",
 		"reconcile TestStopIsPlacedWhileEarlierExitIsUncertain", []Edit{
 			{"reconcile.reductions.exitsWhole", "answerLost(p, s.nowMS)", "false"},
 		}},

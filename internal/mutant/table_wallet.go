@@ -251,11 +251,11 @@ var wallet = []Row{
 		"reconcile TestStopThatAnOldListShowsAfterItsCancelIsReplaced", []Edit{
 			{"reconcile.canceledBefore", "known.canceledMS != 0", "false"},
 		}},
-	{"empty_wallet_sold", "a wallet that shows none of the asset shows that an exit of unknown outcome has sold it", "40",
+	{"empty_wallet_sold", "a wallet that shows none of the asset shows that an uncertain exit has sold it", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
 			{"reconcile.spotStops.leavesUncovered", "d.saleEvidence().unpaid(&order, p.Remaining(), d.tracker.delivery(p).before, p.SentMS())", "false"},
 		}},
-	{"sale_without_money", "an exit of unknown outcome has sold nothing while the wallet shows none of the asset, whatever money has come", "40",
+	{"sale_without_money", "an uncertain exit has sold nothing while the wallet shows none of the asset, whatever money has come", "40",
 		"reconcile TestEmptyWalletDoesNotShowThatAnExitSold", []Edit{
 			{"reconcile.saleEvidence.unpaid", "got.Less(minProceeds)", "true"},
 		}},
@@ -271,7 +271,7 @@ var wallet = []Row{
 		"reconcile TestStartKnowsWhatTheWalletShowedBeforeARefusedSale", []Edit{
 			{"reconcile.Restore", "b.refusals.restore(state.RefusedPlacements())", ""},
 		}},
-	{"prior_forgotten", "a start from a checkpoint forgets what the wallet showed before an exit of unknown outcome", "20",
+	{"prior_forgotten", "a start from a checkpoint forgets what the wallet showed before an uncertain exit", "20",
 		"reconcile TestExitThatBroughtNoMoneyLeavesItsUnitsToAStop", []Edit{
 			{"reconcile.Restore", "b.notePriorBalance(p)", "_ = p"},
 		}},
@@ -328,7 +328,7 @@ var wallet = []Row{
 		"reconcile TestWalletOfBeforeAPurchaseShowsNoneOfIt", []Edit{
 			{"reconcile.unlistedOrders.unlistedPurchases", "s.tracker.unspent(symbol, before)", "false"},
 		}},
-	{"deposit_bought", "a deposit counts as the result of a purchase of unknown outcome whose money is still there", "40",
+	{"deposit_bought", "a deposit counts as the result of an uncertain purchase whose money is still there", "40",
 		"reconcile TestPurchaseExecutedTwiceIsProtected", []Edit{
 			{"reconcile.unlistedOrders.unlistedPurchases", "s.tracker.unspent(symbol, before)", "s.tracker.unchanged(symbol, before)"},
 		}},
@@ -344,16 +344,16 @@ var wallet = []Row{
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
 			{"reconcile.unlistedOrders.executedAgain", "t.shownFor.exceeds(s.tracker.Settle().StalenessMS)", "false"},
 		}},
-	{"half_list_decides", "a list decides how much of an unknown opening was executed, though the margin in use shows more", "39",
-		"reconcile TestMarginInUseKeepsAnUnknownEntryUndecided", []Edit{
-			{"reconcile.uncertainOrders.decideUnknown", "s.marginShowsMore(symbol, unknown)", "false"},
+	{"half_list_decides", "a list decides how much of an uncertain opening was executed, though the margin in use shows more", "39",
+		"reconcile TestMarginInUseKeepsAnUncertainEntryUndecided", []Edit{
+			{"reconcile.uncertainOrders.decideUncertain", "s.marginShowsMore(symbol, uncertain)", "false"},
 		}},
-	{"margin_never_agreed", "the margin of an account that reports another one than botd computes keeps an unknown opening undecided", "39",
-		"reconcile TestMarginInUseKeepsAnUnknownEntryUndecided", []Edit{
+	{"margin_never_agreed", "the margin of an account that reports another one than botd computes keeps an uncertain opening undecided", "39",
+		"reconcile TestMarginInUseKeepsAnUncertainEntryUndecided", []Edit{
 			{"reconcile.margins.marginShowsMore", "!agreed && !needed.IsZero()", "false"},
 		}},
-	{"half_list_decides_exit", "a list decides that an unknown exit reduced a position, though the margin in use shows more", "39",
-		"reconcile TestMarginInUseKeepsAnUnknownExitUndecided", []Edit{
+	{"half_list_decides_exit", "a list decides that an uncertain exit reduced a position, though the margin in use shows more", "39",
+		"reconcile TestMarginInUseKeepsAnUncertainExitUndecided", []Edit{
 			{"reconcile.margins.marginShowsMore", "part = part.Abs(); «part > 0»", "part > 0 && p.Purpose().Opens()"},
 		}},
 	{"read_late_foreign", "a position that a new journal lacks is treated by the policy, because it could not be read at first", "35",
@@ -424,7 +424,7 @@ var wallet = []Row{
 		"reconcile TestStopWhoseCancelAStartForgotIsReplaced", []Edit{
 			{"reconcile.forgetsCancel", "t.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()", "false"},
 		}},
-	{"unreadable_frees", "units that the wallet freezes for a stop with an unreadable row count as frozen for an exit of unknown outcome", "43",
+	{"unreadable_frees", "units that the wallet freezes for a stop with an unreadable row count as frozen for an uncertain exit", "43",
 		"reconcile TestStopWithAnUnreadableRowHoldsItsUnits", []Edit{
 			{"reconcile.unlistedOrders.noteUnfrozen", "|| «row»", "false"},
 		}},

@@ -199,7 +199,7 @@ func (w *world) point() bool {
 func (w *world) note(n *engine.Note) {
 	switch fact := n.Fact.(type) {
 	case engine.NoteUncertain:
-		w.stats.Unknowns++
+		w.stats.Uncertain++
 	case engine.NoteRound:
 		if fact.Complete && w.beyond == nil {
 			w.inspector.rounded(fact.Late == 0)

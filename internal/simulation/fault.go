@@ -30,7 +30,7 @@ const (
 	Liquidation   // the exchange liquidates a position
 	RuleDrift     // ticks, bounds and permissions of a symbol change
 	CommitFails   // an append fails, nothing was written
-	CommitInDoubt // a commit fails and its outcome is unknown
+	CommitInDoubt // a commit fails and its outcome is uncertain
 	SlowDisk      // a commit takes seconds
 	DiskFull      // no append succeeds for a while
 	Crash         // the process dies at an input or output

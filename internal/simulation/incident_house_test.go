@@ -154,7 +154,7 @@ var incidentsOfTheHouse = []incident{
 			return s.w.disk.writing && slices.ContainsFunc(s.w.disk.pending, func(r record.Record) bool { return r.Kind() == record.KindSending })
 		})
 		s.w.weather[SlowDisk] = 0
-		s.crash() // the outcome of the commit is unknown
+		s.crash() // the outcome of the commit is uncertain
 		s.pass(60)
 		want(s, "starts", 2, s.w.daemon.life)
 		s.wantHeld(10)

@@ -180,7 +180,7 @@ func (i *inspector) belief() {
 		state := tracker.Symbol(watch.role.key)
 		blind := w.daemon.machine.Blind(watch.role.key)
 		declared := state.Quarantine() != "" || state.Contradicted() != "" || blind ||
-			tracker.Halted().Level != record.LevelNone || i.outcomeUnknown(tracker, watch.role.key)
+			tracker.Halted().Level != record.LevelNone || i.outcomeUncertain(tracker, watch.role.key)
 		if declared {
 			watch.knownMS = w.nowMS
 		}
@@ -244,9 +244,9 @@ func (i *inspector) agrees(watch *watch, state *reconcile.SymbolState) bool {
 	return state.Known()+state.Ignored() == watch.held.position
 }
 
-func (i *inspector) outcomeUnknown(tracker *reconcile.Tracker, key exchange.SymbolKey) bool {
+func (i *inspector) outcomeUncertain(tracker *reconcile.Tracker, key exchange.SymbolKey) bool {
 	for p := range tracker.Live() {
-		if p.State().OutcomeUnknown() && p.Symbol() == key {
+		if p.State().OutcomeUncertain() && p.Symbol() == key {
 			return true
 		}
 	}

@@ -22,7 +22,7 @@ func (i *inspector) converged() {
 	tracker := w.daemon.machine.Tracker()
 	for p := range tracker.Live() {
 		due := w.nowMS-p.SentMS() > recentMS && !w.venue.held[p.Symbol()].recent(w.nowMS, w.bounds.StalenessMS)
-		if p.State().OutcomeUnknown() && due && tracker.Symbol(p.Symbol()).Quarantine() == "" {
+		if p.State().OutcomeUncertain() && due && tracker.Symbol(p.Symbol()).Quarantine() == "" {
 			w.fail("converged", "%s is still %s", p.ClientOrderID(), p.State())
 		}
 	}

@@ -19,7 +19,7 @@ func TestNoPlacementIsUncertainInTheEnd(t *testing.T) {
 			s := newStage(t, hold(10))
 			s.inject(LostRequest, 1, placing)
 			s.pass(0.01)
-			s.until("an unknown placement", func() bool { return s.tracker().Unknowns() })
+			s.until("an uncertain placement", func() bool { return s.tracker().AnyUncertain() })
 			s.inject(ServerError, 1_000, anything)
 			s.pass(30)
 			if held := s.w.venue.held[s.key]; c.sinceFillMS != 0 {

@@ -245,7 +245,7 @@ func (f *figures) known(market exchange.Market, tracker *reconcile.Tracker) bool
 	return balance.Free.Add(balance.Frozen) == free.Add(frozen)
 }
 
-// disturbed reports whether others traded a market, a journal was restored, or the effect of an order is unknown.
+// disturbed reports whether others traded a market, a journal was restored, or the effect of an order is uncertain.
 func (f *figures) disturbed(market exchange.Market, tracker *reconcile.Tracker) bool {
 	w := f.w
 	if w.stats.Faults[OldBackup] > 0 {
@@ -261,7 +261,7 @@ func (f *figures) disturbed(market exchange.Market, tracker *reconcile.Tracker) 
 		key := watch.role.key
 		state := tracker.Symbol(key)
 		if key.Market == market && (watch.held.touchedMS != 0 || watch.role.absent || state.Quarantine() != "" || state.Contradicted() != "" ||
-			w.daemon.machine.Blind(key) || w.inspector.outcomeUnknown(tracker, key)) {
+			w.daemon.machine.Blind(key) || w.inspector.outcomeUncertain(tracker, key)) {
 			return true
 		}
 	}

@@ -29,7 +29,7 @@ func (i *inspector) record(r *record.Record) {
 		if h := i.w.venue.held[r.Symbol]; h != nil && body.Order.ReduceOnly && body.Order.Type == exchange.MarketOrder {
 			h.triedMS = i.w.nowMS
 		}
-	case record.Unknown:
+	case record.Uncertain:
 		i.uncertain[r.ClientOrderID] = i.w.nowMS
 	case record.Fill:
 		i.filled(r, body.Filled, "")

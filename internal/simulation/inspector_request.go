@@ -77,8 +77,8 @@ func (i *inspector) exiting(a *placed) {
 	if last == nil || last == a || w.nowMS-last.sentMS >= exitPaceMS || w.weather[ClockError] > 0 {
 		return
 	}
-	if p := w.daemon.machine.Tracker().Placement(last.id); p != nil && p.State().OutcomeUnknown() {
-		w.fail("exit_pace", "%s was sent %d ms after %s, which is unknown", a.id, w.nowMS-last.sentMS, last.id)
+	if p := w.daemon.machine.Tracker().Placement(last.id); p != nil && p.State().OutcomeUncertain() {
+		w.fail("exit_pace", "%s was sent %d ms after %s, which is uncertain", a.id, w.nowMS-last.sentMS, last.id)
 	}
 }
 

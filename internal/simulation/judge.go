@@ -439,7 +439,7 @@ func (j *judge) converged() {
 			continue
 		}
 		for p := range tracker.Live() {
-			if p.Symbol() == r.key && p.State().OutcomeUnknown() && w.nowMS-p.SentMS() > recentMS {
+			if p.Symbol() == r.key && p.State().OutcomeUncertain() && w.nowMS-p.SentMS() > recentMS {
 				j.fail(r.key, "converged", fmt.Sprintf("%s is still %s, and no state is declared", p.ClientOrderID(), p.State()))
 			}
 		}

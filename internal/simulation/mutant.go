@@ -31,9 +31,9 @@ func configuredBounds(bounds placement.Settle) placement.Settle {
 // misread misinterprets an answer. It reports whether it withholds the answer from the daemon.
 func (w *world) misread(f *flight) bool {
 	operation := f.call.Request.Operation
-	var unknown *exchange.Uncertain
-	if is(f.err, &unknown) {
-		switch why := unknown.Reason; {
+	var uncertain *exchange.Uncertain
+	if is(f.err, &uncertain) {
+		switch why := uncertain.Reason; {
 		case mutant.Is("timeout_is_refused") && (why == "timeout" || why == "reset"),
 			mutant.Is("server_error_is_refused") && why == "status 503",
 			mutant.Is("malformed_is_refused") && why == "malformed answer":

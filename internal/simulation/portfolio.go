@@ -122,7 +122,7 @@ func coarsen(symbol *exchange.Symbol, lots exchange.Quantity) (*exchange.Symbol,
 func newPortfolio(d *draw, seed uint64) *portfolio {
 	c := &portfolio{unit: map[exchange.SymbolKey]exchange.Quantity{}, anchor: map[exchange.SymbolKey]exchange.Price{}}
 	if d.chance(0.7) { // the usual ten minutes would take up most of the run
-		c.breaker = engine.BreakerConfig{Unknowns: 3, WithinMS: 120_000, PauseMS: 15_000, EmptyEndings: 3, EmptyPauseMS: 10_000}
+		c.breaker = engine.BreakerConfig{Uncertain: 3, WithinMS: 120_000, PauseMS: 15_000, EmptyEndings: 3, EmptyPauseMS: 10_000}
 	}
 	first, count := d.below(int64(len(pairings))), d.between(1, 3)
 	for i := range count {

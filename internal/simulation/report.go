@@ -18,7 +18,7 @@ type Report struct {
 	Starts         int64          `json:"starts"`
 	Points         int64          `json:"points"`
 	CrashPoints    int64          `json:"crash_points_tried"`
-	Unknowns       int64          `json:"unknowns"`
+	Uncertain      int64          `json:"unknowns"`
 	ResolvedP50    int            `json:"unknown_p50_seconds"`
 	ResolvedP99    int            `json:"unknown_p99_seconds"`
 	Unprotected    int64          `json:"unprotected"`
@@ -42,7 +42,7 @@ type FaultCount struct {
 func ReportOf(s *Summary) Report {
 	r := Report{
 		Runs: s.Runs, Failed: s.Failed, ElapsedSeconds: s.Elapsed.Seconds(), RunsASecond: s.Rate(), VirtualHours: float64(s.Stats.VirtualMS) / 3_600_000,
-		Events: s.Stats.Events, Requests: s.Stats.Requests, Starts: s.Stats.Starts, Points: s.Points, CrashPoints: s.Crashed, Unknowns: s.Stats.Unknowns,
+		Events: s.Stats.Events, Requests: s.Stats.Requests, Starts: s.Stats.Starts, Points: s.Points, CrashPoints: s.Crashed, Uncertain: s.Stats.Uncertain,
 		ResolvedP50: quantile(&s.Stats.Resolution, 0.5), ResolvedP99: quantile(&s.Stats.Resolution, 0.99),
 		UnprotectedP50: quantile(&s.Stats.Unprotected, 0.5), UnprotectedP99: quantile(&s.Stats.Unprotected, 0.99),
 		Quarantined: s.Stats.Quarantined, Rules: s.Rules, Failures: s.Failures, Classes: s.Classes,

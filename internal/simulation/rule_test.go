@@ -50,7 +50,7 @@ func (s *stage) aged(operation exchange.Operation, ms int64) {
 // fence.
 func (s *stage) fenced(beforeMS int64) {
 	s.t.Helper()
-	s.until("an unknown placement", func() bool { return s.tracker().Unknowns() })
+	s.until("an uncertain placement", func() bool { return s.tracker().AnyUncertain() })
 	fence := int64(0)
 	for p := range s.tracker().Live() {
 		if p.State() == placement.Uncertain {

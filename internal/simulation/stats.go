@@ -5,7 +5,7 @@ type Stats struct {
 	Events    int64
 	Requests  int64
 	Starts    int64
-	Unknowns  int64
+	Uncertain int64
 	Placed    int64 // orders sent
 	Opened    int64 // orders sent that open a position
 	Faults    [FaultEnd]int64
@@ -28,7 +28,7 @@ func (s *Stats) add(other *Stats) {
 	s.Events += other.Events
 	s.Requests += other.Requests
 	s.Starts += other.Starts
-	s.Unknowns += other.Unknowns
+	s.Uncertain += other.Uncertain
 	s.Placed += other.Placed
 	s.Opened += other.Opened
 	s.VirtualMS += other.VirtualMS

@@ -77,7 +77,7 @@ func (s *State) applyFact(r *record.Record) {
 	case record.Found:
 		s.begin(found(r, &body))
 		s.refusedPlacements.forget(r.ClientOrderID)
-	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended, record.Withdrawn:
+	case record.Acknowledged, record.Uncertain, record.Fill, record.Refused, record.Ended, record.Withdrawn:
 		s.advance(r)
 	case record.Quarantined:
 		symbol := s.symbol(r.Symbol)
@@ -138,8 +138,8 @@ func (s *State) advance(r *record.Record) {
 	if grown := p.advance(r); grown > 0 {
 		s.fill(p, &before, grown, r)
 	}
-	if p.state == placement.Uncertain && r.Kind() == record.KindUnknown {
-		s.circuit.unknown(r.AtMS)
+	if p.state == placement.Uncertain && r.Kind() == record.KindUncertain {
+		s.circuit.uncertain(r.AtMS)
 	}
 	s.refusals.note(p, r)
 	if r.Kind() == record.KindRefused {

@@ -21,15 +21,15 @@ type Breaker struct {
 // circuit is the breaker's last trip and the counts that trip it. They derive from records, so a
 // restart restores them.
 type circuit struct {
-	breaker   Breaker
-	sentMS    []int64 // placements, oldest first
-	unknownMS []int64 // times of those whose answer was lost
-	empty     int     // consecutive endings without a fill
+	breaker     Breaker
+	sentMS      []int64 // placements, oldest first
+	uncertainMS []int64 // times of those whose answer was lost
+	empty       int     // consecutive endings without a fill
 }
 
 func (c *circuit) sent(atMS int64) { c.sentMS = pushBounded(c.sentMS, atMS) }
 
-func (c *circuit) unknown(atMS int64) { c.unknownMS = pushBounded(c.unknownMS, atMS) }
+func (c *circuit) uncertain(atMS int64) { c.uncertainMS = pushBounded(c.uncertainMS, atMS) }
 
 // ended counts consecutive endings without a fill. It skips endings that say nothing about the exchange's
 // health: those of protective orders, of orders that were never sent, and of canceled orders with a price.
@@ -65,9 +65,9 @@ func (c *circuit) Breaking(nowMS int64) bool { return nowMS < c.breaker.UntilMS 
 
 // Tally returns the number of placements sent since a time, how many of them lost their answer, and
 // the number of consecutive endings without a fill. It ignores everything up to the breaker's last trip.
-func (c *circuit) Tally(fromMS int64) (sent, unknown, empty int) {
+func (c *circuit) Tally(fromMS int64) (sent, uncertain, empty int) {
 	fromMS = max(fromMS, c.breaker.SinceMS+1)
-	return since(c.sentMS, fromMS), since(c.unknownMS, fromMS), c.empty
+	return since(c.sentMS, fromMS), since(c.uncertainMS, fromMS), c.empty
 }
 
 func (c *circuit) tripped(atMS int64, body *record.Breaker) {

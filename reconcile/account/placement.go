@@ -28,7 +28,7 @@ type Placement struct {
 	price         exchange.Amount
 	sentMS        int64
 	createdMS     int64
-	unknownMS     int64
+	uncertainMS   int64
 	deadlineMS    int64
 	endedMS       int64
 	reason        string
@@ -83,8 +83,8 @@ func (p *Placement) Price() exchange.Amount { return p.price }
 // which it was found.
 func (p *Placement) SentMS() int64 { return p.sentMS }
 
-// UnknownMS returns the time at which its answer was lost; 0 if it was not.
-func (p *Placement) UnknownMS() int64 { return p.unknownMS }
+// UncertainMS returns the time at which its answer was lost; 0 if it was not.
+func (p *Placement) UncertainMS() int64 { return p.uncertainMS }
 
 // EndedMS returns the time at which it ended; 0 if it has not.
 func (p *Placement) EndedMS() int64 { return p.endedMS }
@@ -185,11 +185,11 @@ func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 	switch body := r.Body.(type) {
 	case record.Acknowledged:
 		p.identify(body.OrderID)
-		if p.state.OutcomeUnknown() {
+		if p.state.OutcomeUncertain() {
 			p.state = placement.Acknowledged
 		}
-	case record.Unknown:
-		p.state, p.reason, p.unknownMS = placement.Uncertain, body.Reason, r.AtMS
+	case record.Uncertain:
+		p.state, p.reason, p.uncertainMS = placement.Uncertain, body.Reason, r.AtMS
 	case record.Fill:
 		p.identify(body.OrderID)
 		p.createdMS = cmp.Or(body.CreatedMS, p.createdMS)
@@ -207,7 +207,7 @@ func (p *Placement) advance(r *record.Record) (grown exchange.Quantity) {
 		p.withdrawn = body.Reason
 	case record.Boot:
 		if p.state == placement.Sending {
-			p.state, p.reason, p.unknownMS = placement.Uncertain, "restarted before the answer", r.AtMS
+			p.state, p.reason, p.uncertainMS = placement.Uncertain, "restarted before the answer", r.AtMS
 		}
 	}
 	return grown

@@ -68,7 +68,7 @@ func derive(t tables, sequence int64, r *record.Record) error {
 	switch body := r.Body.(type) {
 	case record.Sending:
 		return derivePlacement(t, sequence, r, &body)
-	case record.Acknowledged, record.Unknown, record.Fill, record.Refused, record.Ended:
+	case record.Acknowledged, record.Uncertain, record.Fill, record.Refused, record.Ended:
 		return advancePlacement(t, r)
 	case record.Posting:
 		return deriveBalances(t, sequence, body.Lines)
@@ -138,7 +138,7 @@ func (p *placementRow) advance(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Acknowledged:
 		state, p.OrderID = placement.Acknowledged.String(), max(p.OrderID, body.OrderID)
-	case record.Unknown:
+	case record.Uncertain:
 		state = placement.Uncertain.String()
 	case record.Fill:
 		state, p.OrderID, p.Filled = placement.Working.String(), max(p.OrderID, body.OrderID), max(p.Filled, int64(body.Filled))

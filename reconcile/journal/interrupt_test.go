@@ -138,7 +138,7 @@ var interruptibles = []interruptible{
 	})},
 	{"append", written(func(ctx context.Context, j *journal.Journal) (any, error) {
 		before := j.Records()
-		err := j.Append(ctx, []record.Record{booted(5_000 + before), {Body: record.Config{}}}) // its outcome is unknown if the commit was interrupted
+		err := j.Append(ctx, []record.Record{booted(5_000 + before), {Body: record.Config{}}}) // its outcome is uncertain if the commit was interrupted
 		return j.Records() - before, err
 	})},
 	{"back up", func(ctx context.Context, path string) (string, error) {

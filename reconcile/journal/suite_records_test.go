@@ -26,7 +26,7 @@ func everyKind() []record.Record {
 		{AtMS: 4, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bmain-1-1", Body: record.Sending{Order: order, Purpose: placement.StopLoss,
 			Key: "bridge", DeadlineMS: 9, Before: -7, Reserved: exchange.MustAmount("12.000000000000000001")}},
 		{AtMS: 5, ClientOrderID: "bmain-1-1", Body: record.Acknowledged{OrderID: 77}},
-		{AtMS: 5, ClientOrderID: "bmain-1-1", Body: record.Unknown{Reason: "timeout"}},
+		{AtMS: 5, ClientOrderID: "bmain-1-1", Body: record.Uncertain{Reason: "timeout"}},
 		{AtMS: 6, ClientOrderID: "bmain-1-1", Body: record.Fill{OrderID: 77, Filled: 3, Price: exchange.AmountOf(48_999)}},
 		{AtMS: 7, ClientOrderID: "bmain-1-1", Body: record.Ended{OrderID: 77, State: placement.Filled, Filled: 7, Price: exchange.AmountOf(48_998),
 			Evidence: "fetched FILLED"}},

@@ -7,7 +7,7 @@ type State uint8
 
 // The placement states. From Filled on they are final.
 const (
-	Sending      State = iota + 1 // journalled; the answer is unknown
+	Sending      State = iota + 1 // journalled; the outcome is uncertain
 	Acknowledged                  // has an order id; not yet fetched
 	Working                       // fetched, not final
 	Uncertain                     // the answer was lost: the order may or may not exist
@@ -47,6 +47,6 @@ func (s *State) UnmarshalText(text []byte) error {
 // Final reports whether the state can no longer change.
 func (s State) Final() bool { return s >= Filled }
 
-// OutcomeUnknown reports whether botd does not know if the exchange accepted the order: from its sending
+// OutcomeUncertain reports whether botd does not know if the exchange accepted the order: from its sending
 // record until a parsed answer, and after a lost answer until evidence settles it.
-func (s State) OutcomeUnknown() bool { return s == Sending || s == Uncertain }
+func (s State) OutcomeUncertain() bool { return s == Sending || s == Uncertain }

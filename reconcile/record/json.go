@@ -64,7 +64,7 @@ var decoders = [kindEnd]func([]byte) (Body, error){
 	decode[Sending],
 	decode[Acknowledged],
 	decode[Refused],
-	decode[Unknown],
+	decode[Uncertain],
 	decode[Fill],
 	decode[Ended],
 	decode[Quarantined],

@@ -11,7 +11,7 @@ const (
 	KindSending           // an approved order, durable before its first byte
 	KindAcknowledged      // the exchange assigned an order id
 	KindRefused           // the exchange refused the order
-	KindUnknown           // the answer was lost
+	KindUncertain         // the answer was lost
 	KindFill              // cumulative filled quantity
 	KindEnded             // a final state, and the evidence for it
 	KindQuarantined       // a symbol's state is unexplained: nothing opens there

@@ -50,8 +50,8 @@ type Refused struct {
 	Reason string `json:"why,omitempty"`
 }
 
-// Unknown records a lost answer: the order may or may not exist.
-type Unknown struct {
+// Uncertain records a lost answer: the order may or may not exist.
+type Uncertain struct {
 	Reason string `json:"why,omitempty"`
 }
 
@@ -269,7 +269,7 @@ func (Boot) Kind() Kind         { return KindBoot }
 func (Sending) Kind() Kind      { return KindSending }
 func (Acknowledged) Kind() Kind { return KindAcknowledged }
 func (Refused) Kind() Kind      { return KindRefused }
-func (Unknown) Kind() Kind      { return KindUnknown }
+func (Uncertain) Kind() Kind    { return KindUncertain }
 func (Fill) Kind() Kind         { return KindFill }
 func (Ended) Kind() Kind        { return KindEnded }
 func (Quarantined) Kind() Kind  { return KindQuarantined }

@@ -90,7 +90,7 @@ func everyKind() []Record {
 			Sending{Order: stop, Purpose: placement.StopLoss, Key: "bridge", DeadlineMS: 9, Before: -7, Reserved: amount("12.000000000000000001")},
 		),
 		order(5, "bmain-1-1", Acknowledged{OrderID: 77}),
-		order(5, "bmain-1-1", Unknown{Reason: "timeout"}),
+		order(5, "bmain-1-1", Uncertain{Reason: "timeout"}),
 		order(6, "bmain-1-1", Fill{OrderID: 77, Filled: 3, Price: amount("48999")}),
 		order(7, "bmain-1-1", Ended{OrderID: 77, State: placement.Filled, Filled: 7, Price: amount("48998"), Evidence: "fetched FILLED"}),
 		order(7, "bmain-1-2", Refused{Code: 2003, Reason: "no"}),

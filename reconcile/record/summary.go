@@ -73,7 +73,7 @@ func (b Refused) summarize(s *summary) {
 	s.texts(b.Reason)
 }
 
-func (b Unknown) summarize(s *summary) { s.texts(b.Reason) }
+func (b Uncertain) summarize(s *summary) { s.texts(b.Reason) }
 
 func (b Fill) summarize(s *summary) {
 	s.orderID(b.OrderID)

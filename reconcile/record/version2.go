@@ -148,7 +148,7 @@ func (r *record2) orderBody() Body {
 	case "refused":
 		return Refused{r.Code, r.Reason}
 	case "unknown":
-		return Unknown{r.Reason}
+		return Uncertain{r.Reason}
 	case "fill":
 		return Fill{OrderID: r.OrderID, Filled: r.Filled, Price: r.Price}
 	case "ended":

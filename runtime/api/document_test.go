@@ -127,7 +127,7 @@ func (v *visitor) live() {
 		{AtMS: 4, ClientOrderID: "bx-1-9", Body: record.Fill{Filled: 10, Price: enginetest.Amount(t, "50000")}},
 		{AtMS: 5, ClientOrderID: "bx-1-9", Body: record.Ended{State: placement.Filled, Filled: 20, Evidence: "fetched FILLED"}},
 		{AtMS: 6, Strategy: "hold", Symbol: ether.Key(), ClientOrderID: "bx-1-8", Body: record.Sending{Order: bought, Purpose: placement.Entry}},
-		{AtMS: 7, ClientOrderID: "bx-1-8", Body: record.Unknown{Reason: "the answer was lost"}},
+		{AtMS: 7, ClientOrderID: "bx-1-8", Body: record.Uncertain{Reason: "the answer was lost"}},
 		{AtMS: 8, Strategy: "trend", Body: record.Halt{Level: record.LevelPause, Reason: "news"}},
 		{AtMS: 9, Body: record.Audit{Actor: "token", Role: "operator", From: "127.0.0.1", Action: "POST /api/v1/risk/halt", Object: "account",
 			Detail: "pause: news", RequestID: "X"}},
@@ -170,7 +170,7 @@ func (v *visitor) live() {
 	v.board.Show(s)
 	v.quarantine = []engine.Quarantine{{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "differs", SinceMS: 1,
 		Adopt: []string{"0.5 is adopted"}, Ignore: []string{"0.5 is left"},
-		Unknown: s.Live[1:], Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10}}},
+		Uncertain: s.Live[1:], Orders: []exchange.Order{{ID: 9, ClientOrderID: "mine", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10}}},
 		{Symbol: ether.Key(), Rules: ether, Cause: "not read", Blocked: "not read since the start"}}
 	v.previews = previews(t, one.Plan)
 	v.previews[0].Steps[0].RefusedBy = "1117 refused"

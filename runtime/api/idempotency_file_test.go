@@ -92,6 +92,6 @@ func TestAChangeThatWasBegunBeforeARestartIsNotDoneAgain(t *testing.T) {
 	d, closing = opened(t, directory)
 	defer closing()
 	if code, answer := d.ask(http.MethodPost, path, body, keyed("one")); code != http.StatusConflict || !strings.Contains(answer, "unanswered") {
-		t.Errorf("want an unknown outcome reported, have %d %s", code, answer)
+		t.Errorf("want an uncertain outcome reported, have %d %s", code, answer)
 	}
 }

@@ -303,15 +303,15 @@ func declares(fact engine.Fact) bool {
 
 // logReconciled logs that the start has read its state: from here on everything open is managed.
 func logReconciled(console *ops.Console, machine *engine.Engine, took time.Duration) {
-	unknown := 0
+	uncertain := 0
 	for p := range machine.Tracker().Live() {
 		if p.State() == placement.Uncertain { // a request that this run has just sent is not uncertain
-			unknown++
+			uncertain++
 		}
 	}
-	text := "nothing is unknown"
-	if unknown > 0 {
-		text = fmt.Sprintf("the outcome of %d placements of the previous run is unknown; nothing opens on their symbols until it is known", unknown)
+	text := "nothing is uncertain"
+	if uncertain > 0 {
+		text = fmt.Sprintf("the outcome of %d placements of the previous run is uncertain; nothing opens on their symbols until it is known", uncertain)
 	}
 	console.Say("daemon.reconciled", "known     orders and positions, %s after the start; %s", took.Round(time.Millisecond), text)
 }

@@ -65,8 +65,8 @@ func TestTwoRunsOfAMinuteAreLogged(t *testing.T) {
 		has := func(text string) bool {
 			return slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, text) })
 		}
-		if !has("; 2 strategies; data in "+p.directory+"; Ctrl-C stops") || !has("nothing is unknown") || has("daemon.unclean") || has("error ") {
-			t.Errorf("run %d: want two strategies, nothing unknown and a clean start, have\n%s", i, strings.Join(lines, "\n"))
+		if !has("; 2 strategies; data in "+p.directory+"; Ctrl-C stops") || !has("nothing is uncertain") || has("daemon.unclean") || has("error ") {
+			t.Errorf("run %d: want two strategies, nothing uncertain and a clean start, have\n%s", i, strings.Join(lines, "\n"))
 		}
 		known := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "info daemon.reconciled ") })
 		took, err := time.ParseDuration(wordAfter(t, lines[max(0, known)], "orders and positions, ", " after the start"))

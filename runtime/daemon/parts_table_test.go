@@ -201,7 +201,7 @@ func idle(t *testing.T, halt record.HaltLevel, more ...record.Record) *engine.En
 		tracker.Apply(&more[i])
 	}
 	machine, err := engine.New(engine.Config{Instance: "one", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
-		TimeToLiveMS: 5_000, Settle: settle, Breaker: engine.BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000}}, tracker)
+		TimeToLiveMS: 5_000, Settle: settle, Breaker: engine.BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000}}, tracker)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,8 +249,8 @@ func TestStartReportsWhatItFinds(t *testing.T) {
 	}
 }
 
-// TestEndOfReadingReportsWhatIsUnknown covers orders of the run before: none, one that is known, and others whose answers were lost.
-func TestEndOfReadingReportsWhatIsUnknown(t *testing.T) {
+// TestEndOfReadingReportsWhatIsUncertain covers orders of the run before: none, one that is known, and others whose answers were lost.
+func TestEndOfReadingReportsWhatIsUncertain(t *testing.T) {
 	t.Parallel()
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	sent := func(id string, answer record.Body) []record.Record {
@@ -259,10 +259,10 @@ func TestEndOfReadingReportsWhatIsUnknown(t *testing.T) {
 			{AtMS: 2, Strategy: "trend", Symbol: key, ClientOrderID: id, Body: answer}}
 	}
 	known := sent("bone-1-1", record.Acknowledged{OrderID: 7})
-	one := slices.Concat(known, sent("bone-1-2", record.Unknown{Reason: "timeout"}))
-	const unknown = "the outcome of %d placements of the previous run is unknown; nothing opens on their symbols until it is known"
-	for want, records := range map[string][]record.Record{"nothing is unknown": known, fmt.Sprintf(unknown, 1): one,
-		fmt.Sprintf(unknown, 2): slices.Concat(one, sent("bone-1-3", record.Unknown{}))} {
+	one := slices.Concat(known, sent("bone-1-2", record.Uncertain{Reason: "timeout"}))
+	const uncertain = "the outcome of %d placements of the previous run is uncertain; nothing opens on their symbols until it is known"
+	for want, records := range map[string][]record.Record{"nothing is uncertain": known, fmt.Sprintf(uncertain, 1): one,
+		fmt.Sprintf(uncertain, 2): slices.Concat(one, sent("bone-1-3", record.Uncertain{}))} {
 		console, lines := logged(t)
 		logReconciled(console, idle(t, record.LevelNone, records...), 1_234_567*time.Microsecond)
 		if have := lines(); !slices.Equal(have, []string{"info daemon.reconciled known     orders and positions, 1.235s after the start; " + want}) {

@@ -90,7 +90,7 @@ func (a *accounting) receiveReading(m *bookkeeping, r ledger.Reading, beganMS in
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
 	untouched := a.tracker.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
 	steady := a.config.Feed || beganMS-max(m.sinceMS, m.tradedMS) > a.config.Settle.StalenessMS || untouched
-	unstable := !steady || a.outcomeUnknown(r.Market) || !a.config.Feed && a.positionsDiffer(r.Market)
+	unstable := !steady || a.outcomeUncertain(r.Market) || !a.config.Feed && a.positionsDiffer(r.Market)
 	if m.pending > 0 || unstable && r.AtMS-m.dueMS < starvedMS {
 		return
 	}
@@ -102,11 +102,11 @@ func (a *accounting) receiveReading(m *bookkeeping, r ledger.Reading, beganMS in
 	a.complete(m)
 }
 
-// outcomeUnknown reports whether a market has an order of unknown outcome that was sent less than
+// outcomeUncertain reports whether a market has an uncertain order that was sent less than
 // moneyGiveUpMS ago.
-func (a *accounting) outcomeUnknown(market exchange.Market) bool {
+func (a *accounting) outcomeUncertain(market exchange.Market) bool {
 	return a.tracker.AnyInFlight(func(p *account.Placement) bool {
-		return p.State().OutcomeUnknown() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
+		return p.State().OutcomeUncertain() && p.Order().Market == market && a.nowMS-p.SentMS() < moneyGiveUpMS
 	})
 }
 
@@ -292,11 +292,11 @@ func (a *accounting) post(m *bookkeeping) {
 }
 
 // fromOutside returns the unbooked part of the futures wallet's change that is an external
-// transfer. While an order's outcome is unknown or the fills do not explain a position, a change
+// transfer. While an order's outcome is uncertain or the fills do not explain a position, a change
 // does not count as external, because the unknown may have caused it.
 func (a *accounting) fromOutside() exchange.Amount {
 	if a.positionsDiffer(exchange.Futures) || a.tracker.AnyInFlight(func(p *account.Placement) bool {
-		return p.State().OutcomeUnknown() && p.Order().Market == exchange.Futures
+		return p.State().OutcomeUncertain() && p.Order().Market == exchange.Futures
 	}) {
 		return exchange.Amount{}
 	}

@@ -23,7 +23,7 @@ func guardOverdue(b *base) {
 		if p == nil || b.tracker.HaltOf(account.Scope{Strategy: leg.config.Name}).Level != record.LevelNone {
 			continue
 		}
-		why := fmt.Sprintf("placement %s is unknown %d minutes after it could have been decided: no valid snapshot", p.ClientOrderID(), overdueMS/60_000)
+		why := fmt.Sprintf("placement %s is uncertain %d minutes after it could have been decided: no valid snapshot", p.ClientOrderID(), overdueMS/60_000)
 		b.record(record.Record{Strategy: leg.config.Name, Body: record.Halt{Level: record.LevelPause, Reason: why}})
 		b.note(leg.config.Name, leg.config.Symbol, NoteHalt{Reason: why})
 	}

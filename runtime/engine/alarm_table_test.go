@@ -20,13 +20,13 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 	for after, want := range map[int64]bool{overdueMS: false, overdueMS + 1: true} {
 		w := settled(t)
 		id := w.sends(placement.Entry)
-		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "lost"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Uncertain{Reason: "lost"}})
 		w.engine.nowMS = w.engine.tracker.Placement(id).Fence(w.engine.tracker.Settle()) + after
 		w.out.Reset()
 		guardOverdue(w.engine.base)
 		guardOverdue(w.engine.base)
 		halt := w.engine.tracker.HaltOf(account.Scope{Strategy: "one"})
-		why := "placement " + id + " is unknown 2 minutes after it could have been decided: no valid snapshot"
+		why := "placement " + id + " is uncertain 2 minutes after it could have been decided: no valid snapshot"
 		notes := facts[NoteHalt](w.out.Notes)
 		if (halt.Level == record.LevelPause && halt.Reason == why) != want || (len(notes) == 1) != want || want && notes[0].Reason != why {
 			t.Errorf("%d ms after its fence: want it halted and reported once %t, have %+v, %+v", after, want, halt, notes)
@@ -185,11 +185,11 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		{"as the halt began", cancel, account.Scope{}, func(w *world) { w.engine.legs[0].rounds.readMS = 1_000 }, nil},
 		{"the journal fails", cancel, account.Scope{}, func(w *world) { w.engine.journalErr = errFull },
 			[]string{"the journal cannot be written, and no order is sent before its record: database or disk is full"}},
-		{"an opening of unknown fate", cancel, account.Scope{}, func(w *world) {
-			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Unknown{Reason: "lost"}})
+		{"an uncertain opening", cancel, account.Scope{}, func(w *world) {
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Uncertain{Reason: "lost"}})
 		}, []string{"placement bt- on futures BTC-USDT is uncertain: if it turns out to have opened a position, that is closed too"}},
-		{"an exit of unknown fate", cancel, account.Scope{}, func(w *world) {
-			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
+		{"an uncertain exit", cancel, account.Scope{}, func(w *world) {
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Uncertain{Reason: "lost"}})
 		}, nil},
 		{"a rule keeps the exit back", flatten, account.Scope{}, func(w *world) {
 			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})

@@ -22,20 +22,20 @@ func TestWalletReadIsBookedWhenStable(t *testing.T) {
 }
 
 func bookedWhenStable(t testing.TB) {
-	unknown := func(sentMS int64) func(a *accounting, m *bookkeeping) {
+	uncertain := func(sentMS int64) func(a *accounting, m *bookkeeping) {
 		return func(a *accounting, _ *bookkeeping) {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: bitcoin.Name, Side: exchange.Buy, Quantity: 10, ClientOrderID: "unknown"}
 			about := func(body record.Body) {
 				a.recordAt(a.nowMS-sentMS, record.Record{Symbol: bitcoin, ClientOrderID: "unknown", Body: body})
 			}
 			about(record.Sending{Order: order, Purpose: placement.Entry})
-			about(record.Unknown{Reason: "a test"})
+			about(record.Uncertain{Reason: "a test"})
 		}
 	}
 	unread := func(key exchange.SymbolKey, live bool) func(a *accounting, m *bookkeeping) {
 		return func(a *accounting, m *bookkeeping) {
 			if live {
-				unknown(60_000)(a, m)
+				uncertain(60_000)(a, m)
 				a.recordAt(a.nowMS, record.Record{Symbol: bitcoin, ClientOrderID: "unknown", Body: record.Acknowledged{OrderID: 5}})
 			}
 			see(a.tracker.Track(key), func(o *seen) { o.Unread = true })
@@ -57,8 +57,8 @@ func bookedWhenStable(t testing.TB) {
 		{"a fill was learned of since", 950, func(a *accounting, m *bookkeeping) { m.tradedMS = a.nowMS - 1_000 }, "put off"},
 		{"a fill was learned of before", 950, func(a *accounting, m *bookkeeping) { m.tradedMS = a.nowMS - 1_001 }, "booked"},
 		{"in a backtest at once", 951, func(a *accounting, _ *bookkeeping) { a.config.Feed = true }, "booked"},
-		{"an order is of unknown fate", 950, unknown(59_999), "put off"},
-		{"an order is of unknown fate for a minute", 950, unknown(60_000), "booked"},
+		{"an order is uncertain", 950, uncertain(59_999), "put off"},
+		{"an order is uncertain for a minute", 950, uncertain(60_000), "booked"},
 		{"an order cannot be read", 950, unread(bitcoin, true), "put off"},
 		{"a symbol without orders cannot be read", 950, unread(bitcoin, false), "booked"},
 		{"a symbol of another market cannot be read", 950, unread(coin, true), "booked"},

@@ -10,8 +10,8 @@ import (
 // The breaker also trips if a fifth of the placements are uncertain, once there are enough placements
 // for that share to be meaningful.
 const (
-	unknownShare = 5  // one in this many placements
-	shareAtLeast = 10 // minimum number of placements
+	uncertainShare = 5  // one in this many placements
+	shareAtLeast   = 10 // minimum number of placements
 )
 
 // breaker pauses openings after too many lost answers.
@@ -24,7 +24,7 @@ type breaker struct {
 // without a fill (cases 25 and 26), and reports its end.
 func (b *breaker) guardBreaker() {
 	config := &b.config.Breaker
-	if config.Unknowns == 0 {
+	if config.Uncertain == 0 {
 		return
 	}
 	if b.breaking && !b.tracker.Breaking(b.nowMS) {
@@ -32,13 +32,13 @@ func (b *breaker) guardBreaker() {
 		b.note("", nil, NoteBreaker{Ended: true, Reason: b.tracker.Breaker().Reason})
 		b.requestRoundSoon()
 	}
-	sent, unknown, empty := b.tracker.Tally(b.nowMS - config.WithinMS)
+	sent, uncertain, empty := b.tracker.Tally(b.nowMS - config.WithinMS)
 	switch {
-	case unknown >= config.Unknowns:
-		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", unknown, sent, config.WithinMS/60_000), config.PauseMS)
-	case sent >= shareAtLeast && unknown*unknownShare > sent:
-		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than one in %d", unknown, sent, config.WithinMS/60_000,
-			unknownShare), config.PauseMS)
+	case uncertain >= config.Uncertain:
+		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", uncertain, sent, config.WithinMS/60_000), config.PauseMS)
+	case sent >= shareAtLeast && uncertain*uncertainShare > sent:
+		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than one in %d", uncertain, sent, config.WithinMS/60_000,
+			uncertainShare), config.PauseMS)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
 		if !b.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
 			return // a longer pause is in force: the check repeats when it ends, not with every wake until then
@@ -52,7 +52,7 @@ func (b *breaker) guardBreaker() {
 
 // rateLimited trips the breaker after a placement was answered with "too many requests" (case 4).
 func (b *breaker) rateLimited() {
-	if b.config.Breaker.Unknowns != 0 {
+	if b.config.Breaker.Uncertain != 0 {
 		b.trip("a placement was rate limited", cmp.Or(b.config.Breaker.EmptyPauseMS, 45_000))
 	}
 }

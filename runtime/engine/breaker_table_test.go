@@ -21,7 +21,7 @@ func outcomes(b *base, answered, lost, empty int) {
 		case i < answered:
 			about(record.Ended{OrderID: int64(i + 1), State: placement.Filled, Filled: 10})
 		case i < answered+lost:
-			about(record.Unknown{Reason: "a test"})
+			about(record.Uncertain{Reason: "a test"})
 		default:
 			about(record.Ended{OrderID: int64(i + 1), State: placement.Canceled})
 		}
@@ -54,10 +54,10 @@ func TestBreakerPausesOpenings(t *testing.T) {
 		{"two without a fill", 0, 0, 2, 0, nil, 0},
 		{"three without a fill", 0, 0, 3, 0, nil, emptyPause},
 		{"three without a fill, and no number of them is set", 0, 0, 3, 0, func(c *BreakerConfig) { c.EmptyEndings = 0 }, 0},
-		{"five lost, and there is no breaker", 0, 5, 0, 0, func(c *BreakerConfig) { c.Unknowns = 0 }, 0},
+		{"five lost, and there is no breaker", 0, 5, 0, 0, func(c *BreakerConfig) { c.Uncertain = 0 }, 0},
 	} {
 		b := emptyBase(10_000_000)
-		b.config.Breaker = BreakerConfig{Unknowns: 5, WithinMS: within, PauseMS: pause, EmptyEndings: 3, EmptyPauseMS: emptyPause}
+		b.config.Breaker = BreakerConfig{Uncertain: 5, WithinMS: within, PauseMS: pause, EmptyEndings: 3, EmptyPauseMS: emptyPause}
 		if c.off != nil {
 			c.off(&b.config.Breaker)
 		}
@@ -105,7 +105,7 @@ func TestALongerPauseStays(t *testing.T) {
 	for _, feed := range []bool{false, true} {
 		b := emptyBase(10_000_000)
 		b.config.Feed = feed
-		b.config.Breaker = BreakerConfig{Unknowns: 5, WithinMS: 600_000, PauseMS: 900_000, EmptyEndings: 3, EmptyPauseMS: 45_000}
+		b.config.Breaker = BreakerConfig{Uncertain: 5, WithinMS: 600_000, PauseMS: 900_000, EmptyEndings: 3, EmptyPauseMS: 45_000}
 		one := &breaker{base: b}
 		b.rulesMS = never
 		outcomes(b, 0, 0, 3)
@@ -124,7 +124,7 @@ func TestALongerPauseStays(t *testing.T) {
 		if one.rateLimited(); b.tracker.Breaker().UntilMS != b.nowMS+45_000 {
 			t.Errorf("want 45 s where no pause is configured, have %+v", b.tracker.Breaker())
 		}
-		b.config.Breaker.Unknowns = 0
+		b.config.Breaker.Uncertain = 0
 		b.nowMS++
 		if one.rateLimited(); b.tracker.Breaker().UntilMS == b.nowMS+45_000 {
 			t.Error("want nothing where there is no breaker")

@@ -36,7 +36,7 @@ var casesOfExits = []caseTest{
 		w.wantHeld(0) // and so is the late one
 		w.wantSound()
 	}},
-	{"20 exit unknown: sent again from a fresh position, at most every 2 s", func(t testing.TB) {
+	{"20 exit uncertain: sent again from a fresh position, at most every 2 s", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, swing(&target))
 		w.pass(5_000)
@@ -78,7 +78,7 @@ var casesOfExits = []caseTest{
 		w.wantSent(1)
 		w.wantHeld(10)
 	}},
-	{"27 a cancel of unknown outcome is sent again, PRE_CANCELED is no end", func(t testing.TB) {
+	{"27 an uncertain cancel is sent again, PRE_CANCELED is no end", func(t testing.TB) {
 		want := true
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.OrdersSet = true
@@ -197,7 +197,7 @@ var casesOfExits = []caseTest{
 			t.Errorf("want no order left, have %d", open)
 		}
 	}},
-	{"32 leverage unknown: read, and it must match, before an opening", func(t testing.TB) {
+	{"32 leverage uncertain: read, and it must match, before an opening", func(t testing.TB) {
 		w := newWorld(t, hold(10), func(w *world) { w.config.Strategies[0].Leverage = 7 })
 		lost := 0
 		w.network = func(call *Call) fate {

@@ -107,7 +107,7 @@ var casesOfSpot = []caseTest{
 		w.pass(20_000)
 		w.wantSound()
 	}},
-	{"20 spot: an exit of unknown outcome is not repeated, history decides it", func(t testing.TB) {
+	{"20 spot: an uncertain exit is not repeated, history decides it", func(t testing.TB) {
 		target := exchange.Quantity(2_000)
 		w := newWorld(t, swing(&target), onSpot)
 		w.pass(10_000)

@@ -224,7 +224,7 @@ var casesOfState = []caseTest{
 		}
 		w.wantSound()
 	}},
-	{"18 two unknowns of opposite sign: the exchange's position is the truth, flagged", func(t testing.TB) {
+	{"18 two uncertain orders of opposite sign: the exchange's position is the truth, flagged", func(t testing.TB) {
 		target := exchange.Quantity(10)
 		w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 			plan.Hold(strategy.Target{Kind: strategy.ByQuantity, Quantity: target}, "a test")
@@ -243,7 +243,7 @@ var casesOfState = []caseTest{
 		}
 		w.wantSound()
 	}},
-	{"21 restarted while unknown: the fence counts from the journalled time", func(t testing.TB) {
+	{"21 restarted while uncertain: the fence counts from the journalled time", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{lost: true})
 		w.pass(2_000)

@@ -41,7 +41,7 @@ func allCases() []caseTest {
 
 // casesOfPlacing are the cases of a placement's answer.
 var casesOfPlacing = []caseTest{
-	{"01 a lost request is unknown, proven absent, decided again", func(t testing.TB) {
+	{"01 a lost request is uncertain, proven absent, decided again", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{lost: true})
 		w.pass(12_000)
@@ -51,7 +51,7 @@ var casesOfPlacing = []caseTest{
 		w.wantHeld(10)
 		w.wantSound()
 	}},
-	{"01 a lost answer is unknown, proven filled, not sent again", func(t testing.TB) {
+	{"01 a lost answer is uncertain, proven filled, not sent again", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{silent: true})
 		w.pass(60_000)
@@ -82,7 +82,7 @@ var casesOfPlacing = []caseTest{
 		w.wantSent(1) // decided again, under a new id
 		w.wantHeld(10)
 	}},
-	{"04 a rate-limited placement is unknown and trips the breaker", func(t testing.TB) {
+	{"04 a rate-limited placement is uncertain and trips the breaker", func(t testing.TB) {
 		w := newWorld(t, hold(10), breaks)
 		w.network = once(fate{err: &exchange.Uncertain{Reason: exchange.ReasonRateLimited}})
 		w.pass(3_000)
@@ -114,7 +114,7 @@ var casesOfPlacing = []caseTest{
 		w.wantSent(1)
 		w.wantHeld(10)
 	}},
-	{"06 a crash between sending and answer is unknown at the restart", func(t testing.TB) {
+	{"06 a crash between sending and answer is uncertain at the restart", func(t testing.TB) {
 		w := newWorld(t, hold(10))
 		w.network = once(fate{longMS: 5_000})
 		w.pass(1_060) // sent, not answered
@@ -147,7 +147,7 @@ var casesOfPlacing = []caseTest{
 			t.Errorf("want filled, inferred; have %s %q", state, evidence)
 		}
 	}},
-	{"25 three unknowns in ten minutes trip the breaker for ten", func(t testing.TB) {
+	{"25 three uncertain orders in ten minutes trip the breaker for ten", func(t testing.TB) {
 		w := newWorld(t, hold(10), breaks)
 		w.network = every(fate{lost: true})
 		w.pass(120_000)

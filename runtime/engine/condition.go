@@ -45,8 +45,8 @@ func conditions() []condition {
 			meanwhile: "the position was contradicted meanwhile", declare: ofSymbols((*reporter).contradicted)},
 		{name: "adopted", blocks: func(p *permission, o candidate) bool { return p.nowMS < o.State.HoldMS(p.settleBounds()) },
 			meanwhile: "a change that botd did not make was adopted meanwhile", declare: ofSymbols((*reporter).adopted)},
-		{name: "unread"},          // refused by the gate: before the first read no order is derived
-		{name: "outcome_unknown"}, // refused by the gate: an unsettled symbol derives no candidate, and withdrawn decides about those sent meanwhile
+		{name: "unread"},            // refused by the gate: before the first read no order is derived
+		{name: "outcome_uncertain"}, // refused by the gate: an unsettled symbol derives no candidate, and withdrawn decides about those sent meanwhile
 		{name: "foreign", declare: ofSymbols((*reporter).foreign)}, // refused by the gate: the opening is derived, so that its refusal is reported
 		{name: "stale", declare: (*reporter).stale},                // refused by the limit max_data_age
 		{name: "missing", declare: (*reporter).missing},            // no strategy runs

@@ -75,9 +75,9 @@ type Schedule interface {
 }
 
 // BreakerConfig sets the conditions under which the account's openings pause (exactly-once.md,
-// cases 4, 25 and 26). With zero Unknowns there is no breaker.
+// cases 4, 25 and 26). With zero Uncertain there is no breaker.
 type BreakerConfig struct {
-	Unknowns     int // this many lost answers ...
+	Uncertain    int // this many lost answers ...
 	WithinMS     int64
 	PauseMS      int64
 	EmptyEndings int // consecutive endings without a fill

@@ -229,7 +229,7 @@ func (r *reporter) remaining(scope account.Scope, level record.HaltLevel) string
 	return strings.Join(left, "; ")
 }
 
-// exitObstacle returns what delays the exit of a position that a halt closes, or why its outcome is unknown.
+// exitObstacle returns what delays the exit of a position that a halt closes, or why its outcome is uncertain.
 func (r *reporter) exitObstacle(leg *leg, closes bool) (why string) {
 	key := leg.symbol.Key()
 	if refused := r.refusals.reason(refusalKey(leg.config.Name, placement.Exit, ""), r.nowMS); closes && refused != "" {

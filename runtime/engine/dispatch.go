@@ -46,7 +46,7 @@ func (d *dispatcher) act(leg *leg) int {
 	for i := range intents {
 		opens := intents[i].Purpose.Opens()
 		if opens && opened {
-			continue // only one opening of unknown outcome per symbol: the others wait for its answer (ladder.go)
+			continue // only one uncertain opening per symbol: the others wait for its answer (ladder.go)
 		}
 		if intents[i].Purpose == placement.Order && intents[i].Order.Quantity > maxOpening {
 			continue
@@ -296,8 +296,8 @@ func (s *sender) missed(leg *leg, purpose placement.Purpose) {
 	}
 }
 
-// placed applies the answer to a placement: acknowledged, refused, certainly not sent, or unknown.
-// Everything that is not certain is unknown.
+// placed applies the answer to a placement: acknowledged, refused, certainly not sent, or uncertain.
+// Everything that is not certain is uncertain.
 func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 	order := d.tracker.Placement(p.clientID)
 	if order == nil {
@@ -309,7 +309,7 @@ func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 	if _, refused := body.(record.Refused); refused && errors.As(event.Err, &refusal) && !order.Seen() {
 		d.backoffs.refusedOrder(order, refusal)
 	}
-	_, lost := body.(record.Unknown)
+	_, lost := body.(record.Uncertain)
 	if !order.Seen() || !lost && refusal == nil { // neither a lost answer nor the refusal of a repetition undoes what a list has shown
 		d.record(record.Record{ClientOrderID: p.clientID, Strategy: order.Strategy(), Symbol: key, Body: body})
 		d.note(order.Strategy(), d.symbolOf(key), fact)
@@ -320,8 +320,8 @@ func (d *dispatcher) placed(p pendingCall, event *EventAnswer) {
 	if order.Purpose() == placement.StopLoss && order.State() == placement.Acknowledged {
 		d.tracker.Symbol(key).EndUnprotected(d.nowMS)
 	}
-	var unknown *exchange.Uncertain
-	if errors.As(event.Err, &unknown) && unknown.Reason == exchange.ReasonRateLimited {
+	var uncertain *exchange.Uncertain
+	if errors.As(event.Err, &uncertain) && uncertain.Reason == exchange.ReasonRateLimited {
 		d.breaker.rateLimited()
 	}
 	d.breaker.guardBreaker()
@@ -345,7 +345,7 @@ func (d *dispatcher) outcome(p *pendingCall, event *EventAnswer, order NoteOrder
 			body.Evidence = neverSent + p.recalled
 		}
 		return body, NoteSettled{NoteOrder: order, State: body.State, Evidence: body.Evidence, DurationMS: d.nowMS - p.sentMS}
-	case record.Unknown:
+	case record.Uncertain:
 		return body, NoteUncertain{order, body.Reason, event.Err}
 	}
 	panic("engine: the answer to a placement has no such outcome")
@@ -353,26 +353,26 @@ func (d *dispatcher) outcome(p *pendingCall, event *EventAnswer, order NoteOrder
 
 const neverSent = "never sent: "
 
-// Outcome returns the meaning of a placement's answer: acknowledged, refused, certainly not sent (ended), or unknown. The engine and the kill switch's
+// Outcome returns the meaning of a placement's answer: acknowledged, refused, certainly not sent (ended), or uncertain. The engine and the kill switch's
 // lane share it.
 func Outcome(clientID string, answer *exchange.Order, err error) record.Body {
 	var (
-		refusal *exchange.Refusal
-		unsent  *exchange.Unavailable
-		unknown *exchange.Uncertain
+		refusal   *exchange.Refusal
+		unsent    *exchange.Unavailable
+		uncertain *exchange.Uncertain
 	)
 	switch {
 	case err == nil && (answer.ID == 0 || answer.ClientOrderID != "" && answer.ClientOrderID != clientID): // case 2
-		return record.Unknown{Reason: "the answer belongs to another order"}
+		return record.Uncertain{Reason: "the answer belongs to another order"}
 	case err == nil:
 		return record.Acknowledged{OrderID: answer.ID}
-	case errors.As(err, &unknown): // first: whatever error it wraps, the outcome is unknown
+	case errors.As(err, &uncertain): // first: whatever error it wraps, the outcome is uncertain
 	case errors.As(err, &refusal):
 		return record.Refused{Reason: refusal.Message, Code: refusal.Code}
 	case errors.As(err, &unsent):
 		return record.Ended{State: placement.Expired, Evidence: neverSent + cmp.Or(unsent.Reason, "unavailable")}
 	}
-	return record.Unknown{Reason: errorText(err)}
+	return record.Uncertain{Reason: errorText(err)}
 }
 
 // canceled applies the answer to a cancel. An accepted cancel is not yet the end of the order, and a

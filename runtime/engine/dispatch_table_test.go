@@ -284,7 +284,7 @@ func TestPlacementAnswerEffects(t *testing.T) {
 		{"lost with a refusal within", exchange.Order{}, &exchange.Uncertain{Reason: "what", Err: refusal}, false, placement.Uncertain, 0, false},
 	} {
 		w := settled(t, func(w *world) {
-			w.config.Breaker = BreakerConfig{Unknowns: 5, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000}
+			w.config.Breaker = BreakerConfig{Uncertain: 5, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000}
 		})
 		id := w.sends(placement.Order)
 		if c.seen {

@@ -222,7 +222,7 @@ func TestUncertainOutcomeBlocksUntilPositionDecides(t *testing.T) {
 	b.position = 10 // it was accepted and filled
 	b.pass(9_000)
 	if len(b.placed) != 1 {
-		t.Fatalf("sent %d while one is unknown", len(b.placed))
+		t.Fatalf("sent %d while one is uncertain", len(b.placed))
 	}
 	b.pass(20_000)
 	if len(b.placed) != 2 || b.placed[1].Request.Order.Quantity != 10 {

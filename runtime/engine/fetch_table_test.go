@@ -161,7 +161,7 @@ func TestPositionsHistoryStartsAtOpeningSecond(t *testing.T) {
 		began := w.now
 		w.now += sentMS
 		id := w.sends(placement.Entry)
-		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Unknown{Reason: "timeout"}})
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Uncertain{Reason: "timeout"}})
 		w.engine.nowMS = w.now + 60_000
 		w.out.Reset()
 		w.engine.reader.askEnds()

@@ -105,7 +105,7 @@ func unlistedLadder(t testing.TB, byID bool) {
 	w.wantSent(40)
 }
 
-func TestAnUnknownOpeningStopsItsLadder(t *testing.T) {
+func TestAnUncertainOpeningStopsItsLadder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, ladder(40))
 	lost := false

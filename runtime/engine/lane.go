@@ -44,7 +44,7 @@ type LaneOrder struct {
 	SentMS     int64
 	DeadlineMS int64             // no first byte after this time
 	Before     exchange.Quantity // signed position when it was placed
-	Outcome    record.Body       // Acknowledged, Refused, Unknown or Ended; nil while unanswered
+	Outcome    record.Body       // Acknowledged, Refused, Uncertain or Ended; nil while unanswered
 }
 
 // applyLane enters the lane's orders into the journal. From then on they are ordinary placements:

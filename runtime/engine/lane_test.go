@@ -22,7 +22,7 @@ func TestLaneOrdersAreTakenByEngine(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		outcome record.Body
-	}{{"acknowledged", record.Acknowledged{}}, {"its answer lost", record.Unknown{Reason: "timeout"}}, {"no answer yet", nil}} {
+	}{{"acknowledged", record.Acknowledged{}}, {"its answer lost", record.Uncertain{Reason: "timeout"}}, {"no answer yet", nil}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, hold(10), withLane)

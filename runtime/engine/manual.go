@@ -125,7 +125,7 @@ func (m *manual) PreviewClose(key exchange.SymbolKey) (ManualAction, error) {
 		case p.Symbol() != key:
 		case p.Purpose() == placement.Exit:
 			action.add("the exit %s is in flight (%s): another is sent only when it has ended, or its answer is lost", p.ClientOrderID(), p.State())
-		case p.State().OutcomeUnknown() && p.Purpose().Opens():
+		case p.State().OutcomeUncertain() && p.Purpose().Opens():
 			action.add(
 				"placement %s is %s: the exit does not wait for it, and if it turns out to have opened a position, that is closed too",
 				p.ClientOrderID(),

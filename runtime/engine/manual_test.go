@@ -125,7 +125,7 @@ func TestUncertainOrderIsCanceledOnceItsIDIsKnown(t *testing.T) {
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.Orders, plan.OrdersSet = append(plan.Orders, strategy.DesiredOrder{Key: "low", Side: exchange.Buy, Price: 40_000e8, Quantity: 10}), true
 	})
-	w.network = once(fate{lateMS: 15_000}) // its outcome is unknown
+	w.network = once(fate{lateMS: 15_000}) // its outcome is uncertain
 	w.pass(12_000)
 	low := w.live(placement.Order, "low")
 	if low.State() != placement.Uncertain {
@@ -187,7 +187,7 @@ func TestAPositionClosedByAPersonIsNotOpenedAgain(t *testing.T) {
 	w.wantHeld(10) // as previewed
 }
 
-func TestAPositionIsClosedThoughAPlacementIsUnknown(t *testing.T) {
+func TestAPositionIsClosedThoughAPlacementIsUncertain(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)
 	w := newWorld(t, swing(&target))

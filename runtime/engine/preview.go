@@ -226,7 +226,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 		}
 	}
 	for order := range p.tracker.Live() {
-		if order.Symbol() == leg.symbol.Key() && order.State().OutcomeUnknown() {
+		if order.Symbol() == leg.symbol.Key() && order.State().OutcomeUncertain() {
 			add("its outcome is fetched", "placement %s is %s", order.ClientOrderID(), order.State())
 		}
 	}

@@ -102,7 +102,7 @@ func TestPreviewReportsBlocks(t *testing.T) {
 	}{
 		{"halted", func(w *world) { w.give(&EventHalt{Level: record.LevelPause, Reason: "news"}) }, "halted: pause: news", "botd rearm"},
 		{"the disk", func(w *world) { w.give(&EventDisk{Reason: "nearly full"}) }, "nearly full", "make room"},
-		{"a placement of unknown fate", func(w *world) {
+		{"an uncertain placement", func(w *world) {
 			w.network = once(fate{silent: true})
 			w.pass(3_000)
 		}, "placement", "fetched"},

@@ -146,7 +146,7 @@ func TestMovingStopPastItsPriceIsAMarketExit(t *testing.T) {
 	w.wantHeld(0)
 }
 
-func TestAStopOfUnknownOutcomeIsSentAgain(t *testing.T) {
+func TestAnUncertainStopIsSentAgain(t *testing.T) {
 	t.Parallel()
 	for _, f := range []fate{{lost: true}, {err: &exchange.Uncertain{Reason: "reset"}}, {silent: true}} {
 		price := exchange.Price(49_000e8)
@@ -174,15 +174,15 @@ func TestLostAnswerDoesNotUndoListedOrder(t *testing.T) {
 		}, options...)
 		w.network = nth(2, fate{silent: true})
 		w.pass(60_000)
-		if unknown := facts[NoteUncertain](w.notes); len(unknown) != 0 {
-			t.Errorf("want no placement unknown that the list has shown, have %+v\n%s", unknown, w.story())
+		if uncertain := facts[NoteUncertain](w.notes); len(uncertain) != 0 {
+			t.Errorf("want no placement uncertain that the list has shown, have %+v\n%s", uncertain, w.story())
 		}
 		w.wantSent(2)
 		w.wantSound()
 	}
 }
 
-func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
+func TestAPositionOfAnUncertainEntryIsProtectedAtOnce(t *testing.T) {
 	t.Parallel()
 	price := exchange.Price(49_000e8)
 	w := newWorld(t, stopped(&price))
@@ -192,7 +192,7 @@ func TestAPositionOfAnUnknownEntryIsProtectedAtOnce(t *testing.T) {
 		t.Errorf("want the stop before the fence decides the entry\n%s", w.story())
 	}
 	if p := w.engine.Tracker().LiveAt(0); p.State() != placement.Uncertain {
-		t.Errorf("want the entry unknown still, have %s", p.State())
+		t.Errorf("want the entry uncertain still, have %s", p.State())
 	}
 }
 

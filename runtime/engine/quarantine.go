@@ -21,7 +21,7 @@ type Quarantine struct {
 	Known      exchange.Quantity // the part that botd's own fills and adoptions explain
 	Ignored    exchange.Quantity // the part that is left to others
 	Difference exchange.Quantity // the unexplained part
-	Unknown    []account.Placement
+	Uncertain  []account.Placement
 	Orders     []exchange.Order // open orders that the journal does not know
 	Adopt      []string         // the effect of resolving it either way
 	Ignore     []string
@@ -63,7 +63,7 @@ func (q *quarantines) Quarantines() []Quarantine {
 		one.Strategy = q.legOn(symbol.Key()).name()
 		for p := range q.tracker.Live() {
 			if p.State() == placement.Uncertain && p.Symbol() == symbol.Key() {
-				one.Unknown = append(one.Unknown, *p)
+				one.Uncertain = append(one.Uncertain, *p)
 			}
 		}
 		adopt, err := q.PreviewResolution(symbol.Key(), true, "")

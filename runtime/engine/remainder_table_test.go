@@ -170,7 +170,7 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		traded, holds [2]exchange.Quantity
-		unknown       exchange.Quantity // of the first strategy
+		uncertain     exchange.Quantity // of the first strategy
 		want          string            // shares of 12
 		old           bool              // whether the position is from before this round
 	}{
@@ -202,13 +202,13 @@ func TestWalletChangeIsAttributed(t *testing.T) {
 				see(leg.symbol, func(o *seen) { o.Position = c.holds[i] })
 			}
 		}
-		if c.unknown != 0 {
+		if c.uncertain != 0 {
 			leg, id := b.legs[0], b.tracker.NextClientOrderID("t")
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: leg.symbol.Key().Name, Side: exchange.Buy, Type: exchange.MarketOrder,
-				Quantity: c.unknown, ClientOrderID: id}
+				Quantity: c.uncertain, ClientOrderID: id}
 			b.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), ClientOrderID: id,
 				Body: record.Sending{Order: order, Purpose: placement.Entry}})
-			b.record(record.Record{ClientOrderID: id, Body: record.Unknown{Reason: "a test"}})
+			b.record(record.Record{ClientOrderID: id, Body: record.Uncertain{Reason: "a test"}})
 		}
 		// Both symbols are worth the same, whatever their steps are.
 		for _, leg := range b.legs {

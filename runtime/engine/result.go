@@ -137,7 +137,7 @@ func (r *results) divide(change exchange.Amount, shares []exchange.Amount) {
 			if leg.symbol.Key().Market != exchange.Futures || leg.symbol.Rules() == nil {
 				continue
 			}
-			quantity := r.tracker.Watch(leg.config.Name).Traded() + r.unknown(leg)
+			quantity := r.tracker.Watch(leg.config.Name).Traded() + r.uncertain(leg)
 			if w := r.tracker.Watch(leg.config.Name); byPosition {
 				quantity = max(w.Result().Position, -w.Result().Position, leg.symbol.Position(), -leg.symbol.Position())
 			}
@@ -168,10 +168,10 @@ func (r *results) divide(change exchange.Amount, shares []exchange.Amount) {
 	}
 }
 
-// unknown returns the quantity that a strategy's uncertain orders may have filled.
-func (r *results) unknown(leg *leg) (quantity exchange.Quantity) {
+// uncertain returns the quantity that a strategy's uncertain orders may have filled.
+func (r *results) uncertain(leg *leg) (quantity exchange.Quantity) {
 	for p := range r.tracker.InFlight() {
-		if p.State().OutcomeUnknown() && p.Strategy() == leg.config.Name {
+		if p.State().OutcomeUncertain() && p.Strategy() == leg.config.Name {
 			quantity += p.Order().Quantity
 		}
 	}

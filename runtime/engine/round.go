@@ -101,7 +101,7 @@ func (r *reader) beginReading() {
 	r.limits.pricedLater = r.limits.pricedLater[:0]
 	r.giveUpLate()
 	if r.trades(exchange.Futures) {
-		if r.tracker.Unknowns() {
+		if r.tracker.AnyUncertain() {
 			r.askForRound(pendingCall{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
 		}
 		r.askEach(polling.Of(exchange.Futures).Lists)

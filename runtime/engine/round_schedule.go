@@ -89,7 +89,7 @@ func (r *round) retryMS() int64 {
 const exposedRetryMS = 2_000
 
 // exposed reports whether a position in a symbol that cannot be read lacks its stop, or may lack it: it
-// has not been read since the start, or the outcome of an opening, possibly a refused one, is unknown.
+// has not been read since the start, or the outcome of an opening, possibly a refused one, is uncertain.
 func (r *round) exposed() bool {
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		unseen := !leg.symbol.Read() && leg.symbol.Known() != 0 && !r.protection.hasStop(leg)

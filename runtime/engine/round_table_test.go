@@ -539,7 +539,7 @@ func TestEventsThatTriggerRound(t *testing.T) {
 		{"a limit is passed", func(w *world, _ *leg) { w.engine.limits.breach(nil, "", &risk.CrossedLimit{Rule: risk.MaxDrawdown}) }, busy},
 		{"a breach ends", func(w *world, _ *leg) { w.engine.limits.endBreach("", nil, risk.MaxDrawdown, "a test") }, busy},
 		{"the breaker's pause is over", func(w *world, _ *leg) {
-			w.engine.config.Breaker = BreakerConfig{Unknowns: 5, WithinMS: 600_000, PauseMS: 600_000}
+			w.engine.config.Breaker = BreakerConfig{Uncertain: 5, WithinMS: 600_000, PauseMS: 600_000}
 			w.engine.breaker.breaking = true
 			w.engine.wake()
 		}, busy},

@@ -349,8 +349,8 @@ func TestUnprotectedSince(t *testing.T) {
 		{"its profit is accepted", 1, func(w *world, _ *leg) {
 			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.TakeProfit), Body: record.Acknowledged{OrderID: 5}})
 		}, 7_000},
-		{"its stop is of unknown fate", 1, func(w *world, _ *leg) {
-			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.StopLoss), Body: record.Unknown{Reason: "a test"}})
+		{"its stop is uncertain", 1, func(w *world, _ *leg) {
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.StopLoss), Body: record.Uncertain{Reason: "a test"}})
 		}, 7_000},
 	} {
 		w := settled(t, protected)

@@ -30,8 +30,8 @@ func checkRecalled(t testing.TB, e *Engine) {
 func TestBreakerRecallsOpeningsOnOtherSymbols(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		unknowns int // uncertain placements that trip the breaker; 0 for none
-		recalls  int
+		uncertain int // uncertain placements that trip the breaker; 0 for none
+		recalls   int
 	}{
 		"a lost answer":                           {0, 0},
 		"a lost answer that trips the breaker":    {1, 1},
@@ -40,7 +40,7 @@ func TestBreakerRecallsOpeningsOnOtherSymbols(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := newBench(t, &wanting{target: 10}, &wanting{target: 10})
-			b.engine.config.Breaker = BreakerConfig{Unknowns: c.unknowns, WithinMS: 600_000, PauseMS: 600_000}
+			b.engine.config.Breaker = BreakerConfig{Uncertain: c.uncertain, WithinMS: 600_000, PauseMS: 600_000}
 			b.pass(1_000)
 			if len(b.placed) != 2 {
 				t.Fatalf("want an opening on each symbol, have %+v", b.placed)

@@ -187,8 +187,8 @@ func TestPreviewListsObstacles(t *testing.T) {
 		{"the account is paused", func(w *world, _ *leg) {
 			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: record.LevelPause, Reason: "news"}})
 		}, "halted: pause: news | botd rearm"},
-		{"a placement of unknown fate", func(w *world, _ *leg) {
-			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Unknown{Reason: "lost"}})
+		{"an uncertain placement", func(w *world, _ *leg) {
+			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Uncertain{Reason: "lost"}})
 		}, "placement "},
 		{"a placement that is answered", func(w *world, _ *leg) {
 			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Acknowledged{OrderID: 5}})

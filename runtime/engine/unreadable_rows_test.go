@@ -262,10 +262,10 @@ func TestForeignRowWithoutIDPreventsAbsence(t *testing.T) {
 			}
 		}
 		w.pass(90_000)
-		unknown := w.engine.Tracker().AnyLive(func(p *account.Placement) bool {
+		uncertain := w.engine.Tracker().AnyLive(func(p *account.Placement) bool {
 			return p.State() == placement.Uncertain && p.Symbol().Name == "BTC-USDT"
 		})
-		if !unknown {
+		if !uncertain {
 			t.Errorf("want the lost placement uncertain still\n%s", w.story())
 		}
 	})

@@ -125,7 +125,7 @@ func onSpot(w *world) {
 }
 
 func breaks(w *world) {
-	w.config.Breaker = BreakerConfig{Unknowns: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000}
+	w.config.Breaker = BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000, EmptyEndings: 3, EmptyPauseMS: 45_000}
 }
 
 func foreign(policy string) option { return func(w *world) { w.config.Foreign = policy } }

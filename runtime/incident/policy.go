@@ -22,7 +22,7 @@ const (
 const (
 	NearLiquidation   = 0.05       // of the price, to the liquidation
 	LowDiskBytes      = 256 << 20  // free, where the data are
-	UnsettledAfterMS  = minute     // since an order of unknown outcome was sent
+	UnsettledAfterMS  = minute     // since an uncertain order was sent
 	UnfinishedAfterMS = 2 * minute // since a halt left orders or positions
 )
 

@@ -35,7 +35,7 @@ func (p budgeted) DoBefore(ctx context.Context, request exchange.Request, limit 
 	return p.Do(ctx, request)
 }
 
-// An answer that is not certainly this order's leaves its outcome unknown.
+// An answer that is not certainly this order's leaves its outcome uncertain.
 func TestAnswerOutcome(t *testing.T) {
 	t.Parallel()
 	of := func(id int64, client string) exchange.Answer {
@@ -48,14 +48,14 @@ func TestAnswerOutcome(t *testing.T) {
 	}{
 		"accepted":               {of(7, "l-1"), nil, record.Acknowledged{OrderID: 7}},
 		"accepted without an id": {of(7, ""), nil, record.Acknowledged{OrderID: 7}},
-		"another order's":        {of(7, "l-2"), nil, record.Unknown{Reason: "the answer belongs to another order"}},
-		"no order's":             {of(0, "l-1"), nil, record.Unknown{Reason: "the answer belongs to another order"}},
+		"another order's":        {of(7, "l-2"), nil, record.Uncertain{Reason: "the answer belongs to another order"}},
+		"no order's":             {of(0, "l-1"), nil, record.Uncertain{Reason: "the answer belongs to another order"}},
 		"refused":                {of(0, ""), &exchange.Refusal{Code: 7, Message: "no"}, record.Refused{Code: 7, Reason: "no"}},
 		"not sent":               {of(0, ""), &exchange.Unavailable{Reason: "late"}, record.Ended{State: placement.Expired, Evidence: "never sent: late"}},
 		"not sent, no reason":    {of(0, ""), &exchange.Unavailable{}, record.Ended{State: placement.Expired, Evidence: "never sent: unavailable"}},
-		"another error":          {of(0, ""), errBusy, record.Unknown{Reason: "busy"}},
+		"another error":          {of(0, ""), errBusy, record.Uncertain{Reason: "busy"}},
 		"uncertain": {of(0, ""), errors.Join(&exchange.Uncertain{}, &exchange.Refusal{Message: "no"}),
-			record.Unknown{Reason: "no"}},
+			record.Uncertain{Reason: "no"}},
 	} {
 		venue := &answering{answer: c.answer, err: c.err}
 		o := &engine.LaneOrder{Order: exchange.NewOrder{Market: exchange.Futures, ClientOrderID: "l-1"}, DeadlineMS: 9}
@@ -301,7 +301,7 @@ func TestOwnPositionIsClosedDuringPlacements(t *testing.T) {
 	})
 }
 
-// botd's own order whose fill is unknown keeps the sale, because the asset could be sold twice.
+// botd's own order whose fill is uncertain keeps the sale, because the asset could be sold twice.
 func TestSaleWaitsForOwnOrdersToEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

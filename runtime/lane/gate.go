@@ -71,12 +71,12 @@ func (l *Lane) forget(now time.Time) {
 func (l *Lane) ended(key exchange.SymbolKey, clientOrderID string, orderID int64, err error) {
 	var unsent *exchange.Unavailable
 	var refusal *exchange.Refusal
-	var unknown *exchange.Uncertain
+	var uncertain *exchange.Uncertain
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if p := l.passed[clientOrderID]; p != nil {
 		p.orderID = orderID
-		p.refused = !errors.As(err, &unknown) && (errors.As(err, &unsent) || errors.As(err, &refusal))
+		p.refused = !errors.As(err, &uncertain) && (errors.As(err, &unsent) || errors.As(err, &refusal))
 	}
 	l.placing[key]--
 	if l.placing[key] == 0 {

@@ -119,7 +119,7 @@ func (l *Lane) settleSale(ctx context.Context, a *action, t *exposure, open []ex
 	switch outcome := outcome.(type) {
 	case record.Acknowledged:
 		t.sale = &sale{id, outcome.OrderID, at}
-	case record.Unknown:
+	case record.Uncertain:
 		t.sale = &sale{id, 0, at}
 	case record.Refused:
 		blind = append(blind, fmt.Sprintf("the sale of %s is refused: %s", t.Symbol.Key(), outcome.Reason))

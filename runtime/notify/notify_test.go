@@ -103,9 +103,9 @@ func TestEventsOfOneSecondAreOneMessageAndRepeatsAreCounted(t *testing.T) {
 		for range 3 {
 			d.Notify(halted("HALTED operator"))
 		}
-		d.Notify(Event{At: time.Now(), Severity: Warning, Name: "order.uncertain", Text: "UNKNOWN a1"})
+		d.Notify(Event{At: time.Now(), Severity: Warning, Name: "order.uncertain", Text: "UNCERTAIN a1"})
 		time.Sleep(2 * time.Second)
-		want := "botd main\n00:00:00 ERROR HALTED operator (3 times, last 00:00:00)\n00:00:00 WARNING UNKNOWN a1"
+		want := "botd main\n00:00:00 ERROR HALTED operator (3 times, last 00:00:00)\n00:00:00 WARNING UNCERTAIN a1"
 		if have := d.inbox.all(); len(have) != 1 || have[0] != want {
 			t.Errorf("want one message\n%s\nhave %q", want, have)
 		}

@@ -201,7 +201,7 @@ func blocksThen(tracker *reconcile.Tracker, name string, symbol *reconcile.Symbo
 		add("released when the strategy's target is flat or the other side", "latched: a position of this side was ended by something other than its plan")
 	}
 	for p := range tracker.Live() {
-		if p.Symbol() == symbol.Key() && p.State().OutcomeUnknown() {
+		if p.Symbol() == symbol.Key() && p.State().OutcomeUncertain() {
 			add("its outcome was fetched, never guessed", "placement %s was %s", p.ClientOrderID(), p.State())
 		}
 	}

@@ -85,7 +85,7 @@ func TestARecordWithoutAnOrderIsComparedByTimeAndEvent(t *testing.T) {
 func TestWhatAnEntryShows(t *testing.T) {
 	t.Parallel()
 	s := &Story{}
-	order := stored(1, "trend", "bx-1-2", record.Unknown{Reason: "timeout"})
+	order := stored(1, "trend", "bx-1-2", record.Uncertain{Reason: "timeout"})
 	order.Symbol = exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 	s.Record(order)
 	s.Record(stored(2, "", "", record.Audit{Actor: "phone", Role: "operator", Action: "POST /api/v1/halt", Detail: "pause:  night"}))

@@ -67,7 +67,7 @@ const forgetAfter = 2 * time.Minute
 // words are the records that a line of the log describes: the line's event, or its prefix.
 var words = map[record.Kind]string{
 	record.KindSending: "order.placed", record.KindAcknowledged: "order.acknowledged", record.KindRefused: "order.refused",
-	record.KindUnknown: "order.uncertain", record.KindFill: "order.fill", record.KindEnded: "order.settled", record.KindFound: "order.found",
+	record.KindUncertain: "order.uncertain", record.KindFill: "order.fill", record.KindEnded: "order.settled", record.KindFound: "order.found",
 	record.KindQuarantined: "symbol.", record.KindAdopted: "position.adopted", record.KindIgnored: "position.ignored", record.KindPlan: "strategy.decision",
 	record.KindLatch: "strategy.latch", record.KindHalt: "trading.", record.KindBreaker: "breaker.", record.KindBreach: "limit.",
 	record.KindLimit: "limit.set", record.KindLiquidated: "position.liquidated", record.KindTransfer: "ledger.transfer", record.KindBoot: "daemon.",

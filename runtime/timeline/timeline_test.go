@@ -40,7 +40,7 @@ func TestFactsAreShownOnceInOrder(t *testing.T) {
 	s.Record(stored(31, "", "", record.Halt{Level: record.LevelPause, Reason: "night"}))
 	s.Record(stored(29, "", "", record.Audit{Actor: "phone", Role: "operator", Action: "POST /api/v1/risk/halt", Detail: "pause: night"}))
 	s.Record(stored(1, "trend", "bx-1-1", record.Fill{}))
-	s.Record(stored(10, "trend", "bx-1-2", record.Unknown{Reason: "timeout"}))
+	s.Record(stored(10, "trend", "bx-1-2", record.Uncertain{Reason: "timeout"}))
 	s.Record(stored(11, "trend", "", record.Memory{}))
 	s.Record(stored(12, "trend", "bx-1-3", record.Fill{OrderID: 3})) // it rests: nothing has filled
 	closed := night.Add(50 * time.Second)

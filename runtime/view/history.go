@@ -71,7 +71,7 @@ func (h *History) Apply(r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Sending:
 		h.begin(r, "journalled", "durable before its first byte")
-	case record.Acknowledged, record.Refused, record.Unknown, record.Fill, record.Ended:
+	case record.Acknowledged, record.Refused, record.Uncertain, record.Fill, record.Ended:
 		h.advance(r)
 	case record.Found:
 		h.begin(r, "fetched", "found on the exchange: "+body.Evidence)
@@ -131,7 +131,7 @@ func (h *History) advance(r *record.Record) {
 		o.step(r.AtMS, "acknowledged", "")
 	case record.Refused:
 		o.step(r.AtMS, "refused", body.Reason)
-	case record.Unknown:
+	case record.Uncertain:
 		o.step(r.AtMS, "uncertain", body.Reason)
 	case record.Ended:
 		o.step(r.AtMS, "settled", body.State.String()+": "+body.Evidence)

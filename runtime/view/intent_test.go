@@ -232,7 +232,7 @@ func TestWhatAQuarantineShows(t *testing.T) {
 	t.Parallel()
 	q := engine.Quarantine{Symbol: bitcoin.Key(), Rules: bitcoin, Strategy: "trend", Cause: "5 steps more", SinceMS: 1_000, Venue: 25, Known: 20, Ignored: 2,
 		Difference: 3,
-		Unknown:    []account.Placement{order("u", placement.Entry, placement.Uncertain, 5, nil)}, Adopt: []string{"adopts 0.003"},
+		Uncertain:  []account.Placement{order("u", placement.Entry, placement.Uncertain, 5, nil)}, Adopt: []string{"adopts 0.003"},
 		Blocked: "it is not read yet",
 		Orders: []exchange.Order{{ID: 9, ClientOrderID: "by-hand", Side: exchange.Sell, Type: exchange.Limit, Quantity: 4, Filled: 1,
 			Price: enginetest.Price(t, bitcoin, "51000"), StopPrice: enginetest.Price(t, bitcoin, "50900")}}}

@@ -85,7 +85,7 @@ func TestNoDecisionsYet(t *testing.T) {
 	}
 }
 
-// TestWhatTheReconcilerShows covers rounds, notices of differences and placements of unknown fate.
+// TestWhatTheReconcilerShows covers rounds, notices of differences and uncertain placements.
 func TestWhatTheReconcilerShows(t *testing.T) {
 	t.Parallel()
 	status := trading(t)

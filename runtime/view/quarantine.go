@@ -20,7 +20,7 @@ type Quarantine struct {
 	Explained  Decimal        `json:"explained"`  // the position that botd's own fills and adopted quantities explain
 	Ignored    Decimal        `json:"ignored"`    // the part that is left to its owner
 	Difference Decimal        `json:"difference"` // the unexplained quantity
-	Unknown    []Order        `json:"unknown"`    // placements with an unknown outcome
+	Uncertain  []Order        `json:"unknown"`    // placements whose outcome is uncertain
 	Orders     []ForeignOrder `json:"orders"`     // open orders that the journal does not know
 	Adopt      []string       `json:"adopt"`      // the changes of --adopt
 	Ignore     []string       `json:"ignore"`
@@ -55,9 +55,9 @@ func QuarantineOf(q *engine.Quarantine) Quarantine {
 	}
 	out := Quarantine{Market: q.Symbol.Market.String(), Symbol: q.Symbol.Name, Strategy: q.Strategy, Cause: q.Cause, Since: time.UnixMilli(q.SinceMS).UTC(),
 		Position: quantity(q.Venue), Explained: quantity(q.Known), Ignored: quantity(q.Ignored), Difference: quantity(q.Difference),
-		Unknown: []Order{}, Orders: []ForeignOrder{}, Adopt: OrEmpty(q.Adopt), Ignore: OrEmpty(q.Ignore), Blocked: q.Blocked}
-	for i := range q.Unknown {
-		out.Unknown = append(out.Unknown, orderOf(&q.Unknown[i], q.Rules))
+		Uncertain: []Order{}, Orders: []ForeignOrder{}, Adopt: OrEmpty(q.Adopt), Ignore: OrEmpty(q.Ignore), Blocked: q.Blocked}
+	for i := range q.Uncertain {
+		out.Uncertain = append(out.Uncertain, orderOf(&q.Uncertain[i], q.Rules))
 	}
 	for i := range q.Orders {
 		o := &q.Orders[i]

@@ -66,7 +66,7 @@ func TestWhatAnOrdersRecordsShow(t *testing.T) {
 			"1000 journalled durable before its first byte, 2000 acknowledged"},
 		{"refused", []record.Body{limit, record.Refused{Reason: "-2019"}}, `{"state":"refused","live":false,"why":"-2019","ended_ms":2000}`,
 			"1000 journalled durable before its first byte, 2000 refused -2019"},
-		{"uncertain", []record.Body{limit, record.Unknown{Reason: "timeout"}}, `{"state":"uncertain","live":true,"why":"timeout"}`,
+		{"uncertain", []record.Body{limit, record.Uncertain{Reason: "timeout"}}, `{"state":"uncertain","live":true,"why":"timeout"}`,
 			"1000 journalled durable before its first byte, 2000 uncertain timeout"},
 		{"filled in two parts", []record.Body{limit, record.Fill{OrderID: 7, Filled: 10}, record.Fill{OrderID: 7, Filled: 10},
 			record.Ended{OrderID: 7, State: placement.Canceled, Filled: 25, Evidence: "GET"}},

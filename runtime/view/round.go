@@ -47,7 +47,7 @@ type Reconcile struct {
 	Blind       bool         `json:"blind"`
 	Rounds      []Round      `json:"rounds"`      // the last ones, newest first
 	Quarantines []Quarantine `json:"quarantines"` // symbols on which exchange and journal differ
-	Unknown     []Order      `json:"unknown"`     // placements with an unknown outcome
+	Uncertain   []Order      `json:"unknown"`     // placements whose outcome is uncertain
 	Events      []Notice     `json:"events"`      // adopted, found, stale, quarantine and contradicted, newest first
 }
 
@@ -56,12 +56,12 @@ func (b *Board) Reconcile() Reconcile {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := &b.status
-	out := Reconcile{Schema: 1, LastMS: s.SoundMS, Failed: s.Failed, Blind: s.Blind, Quarantines: []Quarantine{}, Unknown: []Order{}}
+	out := Reconcile{Schema: 1, LastMS: s.SoundMS, Failed: s.Failed, Blind: s.Blind, Quarantines: []Quarantine{}, Uncertain: []Order{}}
 	rounds, _ := b.rounds.page(recent, func(*Round) bool { return true })
 	out.Rounds, out.Events = OrEmpty(rounds), b.recentNotices("quarantine", "contradicted", "foreign", "adopted", "ignored", "found", "stale")
 	for i := range s.Live {
-		if p := &s.Live[i]; p.State().OutcomeUnknown() {
-			out.Unknown = append(out.Unknown, orderOf(p, b.symbolRules(p.Symbol())))
+		if p := &s.Live[i]; p.State().OutcomeUncertain() {
+			out.Uncertain = append(out.Uncertain, orderOf(p, b.symbolRules(p.Symbol())))
 		}
 	}
 	return out

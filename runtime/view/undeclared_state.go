@@ -81,7 +81,7 @@ func (b *Board) unfinishedHalts() (all []engine.Degraded) {
 	return all
 }
 
-// unsettledOrders returns the markets with an order whose outcome is unknown.
+// unsettledOrders returns the markets with an order whose outcome is uncertain.
 func (b *Board) unsettledOrders() (all []engine.Degraded) {
 	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
 		var oldest *account.Placement
@@ -95,7 +95,7 @@ func (b *Board) unsettledOrders() (all []engine.Degraded) {
 			continue
 		}
 		all = append(all, engine.Degraded{State: "unsettled", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: market}}, SinceMS: oldest.SentMS(),
-			Cause: fmt.Sprintf("order %s on %s was sent at %s, and its outcome is unknown", oldest.Order().ClientOrderID, oldest.Symbol().Name,
+			Cause: fmt.Sprintf("order %s on %s was sent at %s, and its outcome is uncertain", oldest.Order().ClientOrderID, oldest.Symbol().Name,
 				time.UnixMilli(oldest.SentMS()).UTC().Format(time.TimeOnly)),
 			Remedy: "it is settled by evidence and never resent automatically; check botd orders and the exchange's own screen"})
 	}

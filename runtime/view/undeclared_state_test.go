@@ -36,7 +36,7 @@ func TestDangersAreIncidents(t *testing.T) {
 	}{
 		{"near its liquidation", engine.Status{Symbols: []engine.SymbolStatus{long}}, "liquidation"},
 		{"far from it", engine.Status{Symbols: []engine.SymbolStatus{far}}, ""},
-		{"an order of unknown outcome", engine.Status{Live: sent(100_000)}, "unsettled"},
+		{"an uncertain order", engine.Status{Live: sent(100_000)}, "unsettled"},
 		{"one that was just sent", engine.Status{Live: sent(230_000)}, ""},
 		{"one that cannot be read", engine.Status{Live: sent(100_000), Degraded: []engine.Degraded{blind}}, "blind"},
 		{"a halt that leaves something", engine.Status{Degraded: []engine.Degraded{flatten}}, "halted unfinished"},

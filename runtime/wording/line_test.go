@@ -172,7 +172,7 @@ func TestWhatAPersonReadsOfAnOrder(t *testing.T) {
 		{"acknowledged", engine.NoteAcknowledged{NoteOrder: entry}, "ack       bmain-1 is order 7", "info"},
 		{"refused by the exchange", engine.NoteRefused{NoteOrder: entry, Reason: "-2019 margin"}, "refused   bmain-1 by the exchange: -2019 margin", "warn"},
 		{"uncertain", engine.NoteUncertain{NoteOrder: entry, Reason: "timeout"},
-			"UNKNOWN   bmain-1: timeout; it is not sent again, its outcome is fetched", "warn"},
+			"UNCERTAIN bmain-1: timeout; it is not sent again, its outcome is fetched", "warn"},
 		{"a fill", engine.NoteFill{NoteOrder: entry, Quantity: 4, Price: mean}, "fill      trend BUY 0.004 BTC-USDT at 50050.3", "info"},
 		{"a fill without a price", engine.NoteFill{NoteOrder: entry, Quantity: 4}, "fill      trend BUY 0.004 BTC-USDT", "info"},
 		{"filled", engine.NoteSettled{NoteOrder: entry, State: placement.Filled, Filled: 10}, "settled   bmain-1 filled", "info"},

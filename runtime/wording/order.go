@@ -28,7 +28,7 @@ func order(n *engine.Note) Wording {
 	case engine.NoteRefused:
 		return warn("order.refused", "refused   %s by the exchange: %s", fact.ClientOrderID, fact.Reason)
 	case engine.NoteUncertain:
-		return warn("order.uncertain", "UNKNOWN   %s: %s; it is not sent again, its outcome is fetched", fact.ClientOrderID, fact.Reason)
+		return warn("order.uncertain", "UNCERTAIN %s: %s; it is not sent again, its outcome is fetched", fact.ClientOrderID, fact.Reason)
 	case engine.NoteFill:
 		return info("order.fill", "fill      %s %s %s %s%s",
 			n.Strategy, fact.Order.Side, quantity(n.Symbol, fact.Quantity), symbol(n), price(n.Symbol, fact.Price))

@@ -1246,7 +1246,7 @@ class Quarantine(TypedDict):
     explained: str  # The position that botd's own fills and adopted quantities explain.
     ignored: str  # The part that is left to its owner.
     difference: str  # The unexplained quantity.
-    unknown: List[Order]  # Placements with an unknown outcome.
+    unknown: List[Order]  # Placements whose outcome is uncertain.
     orders: List[ForeignOrder]  # Open orders that the journal does not know.
     adopt: List[str]  # The changes of --adopt.
     ignore: List[str]
@@ -1285,7 +1285,7 @@ class Reconcile(TypedDict):
     blind: bool
     rounds: List[Round]  # The last ones, newest first.
     quarantines: List[Quarantine]  # Symbols on which exchange and journal differ.
-    unknown: List[Order]  # Placements with an unknown outcome.
+    unknown: List[Order]  # Placements whose outcome is uncertain.
     events: List[Notice]  # Adopted, found, stale, quarantine and contradicted, newest first.
 
 

@@ -71,10 +71,10 @@ var flattenStates = []flattenState{
 		f.log.wait(f.t, `"exchange.blind"`)
 		f.control("DELETE", "faults", "")
 	}},
-	{"an entry of unknown outcome, which may still arrive", []string{"futures"}, "drop_response", failure.Temporary, false, "", func(f *finding) {
+	{"an uncertain entry, which may still arrive", []string{"futures"}, "drop_response", failure.Temporary, false, "", func(f *finding) {
 		f.log.wait(f.t, `"order.uncertain"`)
 	}},
-	{"an entry of unknown outcome, which the history shows", []string{"spot"}, "drop_response", failure.OK, false, "", func(f *finding) {
+	{"an uncertain entry, which the history shows", []string{"spot"}, "drop_response", failure.OK, false, "", func(f *finding) {
 		f.log.wait(f.t, `"order.settled"`)
 	}},
 	{"spot cannot be read", []string{"futures"}, "", failure.Temporary, true, "cannot see or close yet: spot ETH-USDT", func(f *finding) {

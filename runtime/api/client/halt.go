@@ -10,7 +10,7 @@ import (
 	"botd/runtime/view"
 )
 
-// A halt is polled every followEvery for at least followLeast: its effect on the exchange is unknown until the exchange has accepted its orders.
+// A halt is polled every followEvery for at least followLeast: its effect on the exchange is not known until the exchange has accepted its orders.
 const (
 	followEvery = 250 * time.Millisecond
 	followLeast = 10 * time.Second

@@ -256,12 +256,12 @@ const odd = `(() => {
 		"risk": (a) => ({...a, halts: [{scope: "strategy", strategy: "levels", level: "flatten", why: "a reason",
 			since: new Date(far).toISOString()}], degraded: [{state: "halted", scope: "strategy", strategy: "levels", cause: "c",
 				since: new Date(far).toISOString(), way_out: "botd rearm", doing: "to close: futures ETH-USDT 0.05; orders to end: 1"},
-					{state: "breaker", scope: "account", cause: "3 unknowns within 10 min", since: new Date(far).toISOString(),
+					{state: "breaker", scope: "account", cause: "3 lost answers within 10 min", since: new Date(far).toISOString(),
 						until: new Date(far + 600000).toISOString(), way_out: "wait"}],
 			limits: a.limits.map((l, i) => ({...l, ratio: [0.85, 1, 1.04, 0.2][i % 4], state: ["near", "full", "breached", "ok"][i % 4], why: "why",
 				way_out: "the remedy"})), rejections: a.rejections.map((r, i) => i < 4 ? {...r, count: 12345 * (i + 1), last_ms: far,
 					strategy: "levels", symbol: "ETH-USDT", value: "3200 USDT", limit: "at most 3000 USDT", hint: "less"} : r), history: [{id: "1",
-						at_ms: far, kind: "breaker", severity: "error", over: false, text: "3 unknowns within 10 min"}]}),
+						at_ms: far, kind: "breaker", severity: "error", over: false, text: "3 lost answers within 10 min"}]}),
 	};
 	const { set } = Object.getOwnPropertyDescriptor(MessagePort.prototype, "onmessage"); // a status of the stream is the true one
 	Object.defineProperty(MessagePort.prototype, "onmessage", {set(take) {

@@ -33,7 +33,7 @@ func orderList() *cobra.Command {
 			}
 			t.Render()
 		})
-	command.Long = `Shows the orders that botd placed: those in the book, in flight or of unknown outcome, and with
+	command.Long = `Shows the orders that botd placed: those in the book, in flight or uncertain, and with
 --all also those that ended, newest first. Foreign orders are not included: botd reconcile shows
 them.`
 	command.Example = "  botd orders\n  botd orders --all --strategy trend -n 20\n  botd orders show bmain-touj3l-2\n  botd orders cancel " +

@@ -56,12 +56,12 @@ Exit code 1 when something is uncertain or quarantined.`,
 	return command
 }
 
-// unknownFate is the state of a placement whose response was lost.
-var unknownFate = placement.Uncertain.String()
+// uncertainState is the state of a placement whose response was lost.
+var uncertainState = placement.Uncertain.String()
 
-// uncertain reports whether any placement's result is unknown, apart from those just sent.
+// uncertain reports whether any placement is uncertain, apart from those just sent.
 func uncertain(r *view.Reconcile) bool {
-	return slices.ContainsFunc(r.Unknown, func(o view.Order) bool { return o.State == unknownFate })
+	return slices.ContainsFunc(r.Uncertain, func(o view.Order) bool { return o.State == uncertainState })
 }
 
 func reconcileText(w io.Writer, r *view.Reconcile) {
@@ -73,11 +73,11 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 	default:
 		fmt.Fprintf(w, "the last complete round was %s UTC\n", shell.Second(r.LastMS))
 	}
-	for i := range r.Unknown {
-		o := &r.Unknown[i]
+	for i := range r.Uncertain {
+		o := &r.Uncertain[i]
 		word := "under way"
-		if o.State == unknownFate {
-			word = "UNKNOWN"
+		if o.State == uncertainState {
+			word = "UNCERTAIN"
 		}
 		fmt.Fprintf(w, "%s  %s %s %s %s: %s, its outcome is being fetched\n", word, o.ClientOrderID, o.Strategy, o.Purpose, o.Symbol, o.State)
 	}
@@ -85,7 +85,7 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 		q := &r.Quarantines[i]
 		fmt.Fprintf(w, "QUARANTINED  %s %s: %s\n  remedy: botd resolve %s\n", q.Market, q.Symbol, q.Cause, q.Symbol)
 	}
-	if len(r.Unknown)+len(r.Quarantines) == 0 && r.LastMS != 0 && !r.Blind {
+	if len(r.Uncertain)+len(r.Quarantines) == 0 && r.LastMS != 0 && !r.Blind {
 		fmt.Fprintln(w, "exchange and journal agree")
 	}
 	t := shell.NewTable(w, table.Row{"round (UTC)", "complete", "took", "intents"})

@@ -132,10 +132,10 @@ func showQuarantine(w io.Writer, q *view.Quarantine) {
 	fmt.Fprintf(w, ", quarantined since %s\n  cause: %s\n", q.Since.Format(time.DateTime), q.Cause)
 	fmt.Fprintf(w, "  position on the exchange %s; explained by botd's fills %s; left to others %s; unexplained %s\n", q.Position,
 		q.Explained, q.Ignored, q.Difference)
-	if len(q.Unknown)+len(q.Orders) > 0 {
+	if len(q.Uncertain)+len(q.Orders) > 0 {
 		t := shell.NewTable(w, table.Row{"what", "order", "client order id", "side", "type", "quantity", "filled", "price", "stop"})
-		for _, p := range q.Unknown {
-			t.AppendRow(table.Row{"unknown outcome", p.OrderID, p.ClientOrderID, p.Side, p.Type, p.Quantity, p.Filled, p.Price, p.StopPrice})
+		for _, p := range q.Uncertain {
+			t.AppendRow(table.Row{"uncertain outcome", p.OrderID, p.ClientOrderID, p.Side, p.Type, p.Quantity, p.Filled, p.Price, p.StopPrice})
 		}
 		for _, o := range q.Orders {
 			t.AppendRow(table.Row{"not in the journal", o.OrderID, o.ClientOrderID, o.Side, o.Type, o.Quantity, o.Filled, o.Price, o.StopPrice})

@@ -38,7 +38,7 @@ func TestUncertainExitIsDecidedByRowOfItsPosition(t *testing.T) {
 			d.hold(20)
 			d.target(0)
 			exit, sentMS := d.send(d.one(placement.Exit, nil)), d.now
-			d.unknown(exit)
+			d.uncertain(exit)
 			d.now += 2_000
 			symbol := d.tracker.Symbol(bitcoin)
 			d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
@@ -72,7 +72,7 @@ func TestUncertainExitIsDecidedNextToForeignPosition(t *testing.T) {
 		d.hold(20)
 		d.target(0)
 		exit, sentMS := d.send(d.one(placement.Exit, nil)), d.now
-		d.unknown(exit)
+		d.uncertain(exit)
 		d.now += 2_000
 		stop := d.send(Intent{Purpose: placement.StopLoss, Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 			Type: exchange.StopMarket, ClosePosition: true, StopPrice: 51_000_00}})
@@ -223,15 +223,15 @@ func TestAPositionThatBotdJoinedUnseenEndsByItsRow(t *testing.T) {
 // until the entry is decided.
 func TestStopStaysWhileEntryIsUncertain(t *testing.T) {
 	t.Parallel()
-	stopOfUnknownEntry(t)
+	stopOfUncertainEntry(t)
 }
 
-func stopOfUnknownEntry(t testing.TB) {
+func stopOfUncertainEntry(t testing.TB) {
 	d := newDesk(t)
 	d.target(20)
 	d.observe(0, nil)
 	entry := d.send(d.one(placement.Entry, nil))
-	d.unknown(entry)
+	d.uncertain(entry)
 	d.now += 1_000
 	d.observe(20, nil)
 	stop := d.one(placement.StopLoss, stopAt2)
