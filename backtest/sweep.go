@@ -56,7 +56,7 @@ func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Ra
 			cancel()
 		}
 	}
-	most := config.abreast(trials)
+	most := config.trialsTogether(trials)
 	for from, to := 0, 0; from < len(trials); from = to {
 		slots <- struct{}{}
 		to = from + min(max(1, (len(trials)-from)/cap(slots)), most)
@@ -69,10 +69,10 @@ func Sweep(ctx context.Context, config Config, trials []Trial, split exchange.Ra
 	return splitMS, firstFailure(trials, errs)
 }
 
-// abreast returns the maximum number of trials that one core runs together. A block of candles is then loaded once for
-// all of them, into a memory that is near the core and has room for a block. Runs by the engine take long beside that
-// load, and each may have a process of its own, so they stay alone.
-func (c *Config) abreast(trials []Trial) int {
+// trialsTogether returns the maximum number of trials that one core runs together. A block of candles is then loaded once for
+// all of them, and cached near the core. Engine runs take far longer than loading and may have their own process, so they run
+// one at a time.
+func (c *Config) trialsTogether(trials []Trial) int {
 	for i := range trials {
 		config := *c
 		if trials[i].Config != nil {

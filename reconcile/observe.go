@@ -15,7 +15,7 @@ import (
 func (t *Tracker) Observe(fetched *Snapshot) []record.Record {
 	s := t.survey(fetched)
 	t.observedAccount.beginRead(fetched)
-	newborn := t.New()
+	isNew := t.New()
 	rows := s.orderRows()
 	rows.collectNeverListed()
 	rows.nameRows()
@@ -49,7 +49,7 @@ func (t *Tracker) Observe(fetched *Snapshot) []record.Record {
 		}
 		listed := symbol.positionMS != 0
 		s.positionComparison().observePosition(symbol)
-		if !listed && !newborn {
+		if !listed && !isNew {
 			s.peerOrders().guardFirstRead(symbol)
 		}
 		settle := t.Settle()
@@ -57,7 +57,7 @@ func (t *Tracker) Observe(fetched *Snapshot) []record.Record {
 	}
 	s.refusalChecks().confirmRefused()
 	s.unlistedOrders().holdInheritedStops()
-	if newborn {
+	if isNew {
 		s.peerOrders().guardLost()
 	}
 	for symbol := range t.Symbols() {

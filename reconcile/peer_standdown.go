@@ -34,7 +34,7 @@ func (p *peer) findUnknown() string {
 	return ""
 }
 
-// jointProtection protects a position while botd stands down, beside the stops of another botd.
+// jointProtection protects a position while botd stands down, in addition to the stops of another botd.
 type jointProtection struct{ *safeguards }
 
 func (d *safeguards) jointProtection() jointProtection { return jointProtection{d} }

@@ -62,8 +62,8 @@ func (s *survey) uncertainOrders() uncertainOrders { return uncertainOrders{&s.e
 // decideUncertain decides the uncertain placements of a symbol by the position equation: two equal
 // snapshots at least three seconds and L apart, the first begun after the fence, with no known fill
 // changed for L (exactly-once.md, The fence and the equation). The open list was checked before and
-// contains none of them. Repeated exits do not wait for newer ones if nothing of the position is
-// missing.
+// contains none of them. Repeated exits do not wait for newer ones if the position is
+// complete.
 func (s uncertainOrders) decideUncertain(symbol *SymbolState, uncertain []*account.Placement) {
 	alone := symbol.residual == 0 && symbol.onlyReductionsUncertain()
 	fence := uncertain[0].Fence(s.tracker.Settle())

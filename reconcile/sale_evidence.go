@@ -66,7 +66,7 @@ func (s saleEvidence) balanceAfterSales(quantity exchange.Quantity) exchange.Qua
 }
 
 // rests reports whether the wallet freezes the asset for a spot sale that the exchange has acknowledged and whose row cannot be read: it freezes
-// enough for all open sales. Another sale is not sent beside it.
+// enough for all open sales. Another sale is not sent in addition.
 func (s saleEvidence) rests(p *account.Placement) bool {
 	if p.Order().Market != exchange.Spot || p.OrderID() == 0 || s.symbol.rules == nil || !s.tracker.readAfter(s.tracker.arrivedMS(p)) {
 		return false

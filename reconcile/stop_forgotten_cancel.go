@@ -25,7 +25,7 @@ func forgetsCancel(t *Tracker, p *account.Placement) bool {
 		t.readBeganMS < t.bootMS+forgottenCancelMS && !t.StandsDown() && !t.HasUnnamedPeer()
 }
 
-// cancelForgotten cancels such a stop once more: the oldest one that is not at the price, since that one was to move.
+// cancelForgotten cancels such a stop once more: the oldest one that is not at the price, because botd was moving that stop.
 func (d spotStops) cancelForgotten(price exchange.Price) {
 	if !d.tracker.walletRead || d.desired.Unread || !d.desired.Bridge || d.nowMS-d.tracker.bootMS <= unconfirmedWaitMS {
 		return

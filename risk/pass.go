@@ -13,7 +13,7 @@ type passSums struct {
 	orders perMarket
 }
 
-// pass returns the sums of the pass under way, after adding the orders sent since the last call, or nil
+// pass returns the sums of the current pass, after adding the orders sent since the last call, or nil
 // outside a pass.
 func (g *Gate) pass(facts *Facts, collar exchange.Rate) *passSums {
 	number, sent := facts.Tracker.Pass()

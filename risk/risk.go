@@ -69,7 +69,7 @@ type Gate struct {
 	found             finding
 	account, strategy subject
 
-	passed []passSums // of the pass under way
+	passed []passSums // of the current pass
 }
 
 // NewGate returns a gate with the account's limits.

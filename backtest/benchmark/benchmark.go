@@ -300,7 +300,7 @@ func (b *Benchmark) turnsFigures() backtest.Config {
 	return config
 }
 
-// turnsNoted returns turns with a reader of every fact. Only the engine reports facts.
+// turnsNoted returns the config of turns with a callback for every note. Only the engine makes notes.
 func (b *Benchmark) turnsNoted() backtest.Config {
 	config := b.turns()
 	config.Note = func(*engine.Note) {}

@@ -226,8 +226,8 @@ func (c *caller) unlimited(ctx context.Context, request exchange.Request) reply 
 	return r
 }
 
-// patiently is unlimited with one more retry after a pause if the venue was unavailable.
-func (c *caller) patiently(ctx context.Context, request exchange.Request) reply {
+// callWithRetries calls unlimited, and again after a pause while the venue is unavailable.
+func (c *caller) callWithRetries(ctx context.Context, request exchange.Request) reply {
 	r := c.unlimited(ctx, request)
 	for try := 0; try < 3 && (r.status == 0 || r.status >= http.StatusInternalServerError); try++ {
 		if !pause(ctx, min(max(r.retryAfter, 500*time.Millisecond), maxWait)) {

@@ -79,7 +79,7 @@ func (e *exercise) quotes(ctx context.Context) (askSize exchange.Quantity, err e
 	if e.market == exchange.Spot {
 		operation = exchange.SpotDepth
 	}
-	r := e.patiently(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name, Limit: 5})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name, Limit: 5})
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -177,7 +177,7 @@ func (e *exercise) orderRow(ctx context.Context, id int64) (map[string]any, erro
 		}
 	}
 	for _, request := range requests {
-		r := e.patiently(ctx, request)
+		r := e.callWithRetries(ctx, request)
 		if r.err != nil && !r.withoutOrder() && len(r.rows) == 0 {
 			return nil, r.err
 		}
@@ -238,7 +238,7 @@ func (e *exercise) listed(ctx context.Context, id int64, kind *string) (bool, er
 	if e.market == exchange.Spot {
 		operation = exchange.SpotOpenOrders
 	}
-	r := e.patiently(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name})
 	listed := false
 	for _, row := range r.rows {
 		found, clientID, _, _ := orderOf(row)

@@ -46,13 +46,13 @@ func (e *exercise) futuresFills(ctx context.Context) {
 
 // hidden reports whether the account uses margin for a position.
 func (e *exercise) hidden(ctx context.Context) (bool, error) {
-	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesAccount})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesAccount})
 	return !r.answer.Account.PositionMargin.IsZero(), r.err
 }
 
 // position reads the open quantity of the symbol, and records a list that omits the open position.
 func (e *exercise) position(ctx context.Context) (held float64, err error) {
-	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions})
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -247,7 +247,7 @@ func (e *exercise) closePosition(ctx context.Context) {
 // closed reports whether the history shows a position of the symbol that ended after the exercise
 // began.
 func (e *exercise) closed(ctx context.Context) bool {
-	r := e.patiently(ctx, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: e.symbol.Name, Limit: 5})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesPositionsHistory, Symbol: e.symbol.Name, Limit: 5})
 	for _, row := range r.rows {
 		if seconds := numberOf(row["updatedAt"]); seconds >= float64(e.start.Add(e.offset).Unix()-1) {
 			return true

@@ -39,7 +39,7 @@ func (e *exercise) spotFills(ctx context.Context) {
 
 // free reads the free balance of the base asset.
 func (e *exercise) free(ctx context.Context) (exchange.Quantity, error) {
-	r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotWallet})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: exchange.SpotWallet})
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -81,7 +81,7 @@ func (e *exercise) buy(ctx context.Context, before exchange.Quantity) bool {
 	e.noteTwice(now-before, quantity)
 	e.compare(took, booked)
 	traded, err := e.poll(ctx, sent, "the list of trades does not show it", func() (bool, error) {
-		r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: e.symbol.Name, Limit: 10})
+		r := e.callWithRetries(ctx, exchange.Request{Operation: exchange.SpotUserTrades, Symbol: e.symbol.Name, Limit: 10})
 		return r.err == nil && slices.ContainsFunc(r.answer.Fills.Items(), func(f exchange.UserTrade) bool { return f.OrderID == id }), r.err
 	})
 	e.compare(took, traded)
@@ -93,7 +93,7 @@ func (e *exercise) buy(ctx context.Context, before exchange.Quantity) bool {
 
 // historyEcho records whether the history contains the client order id of a filled order.
 func (e *exercise) historyEcho(ctx context.Context, id int64) {
-	r := e.patiently(ctx, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: e.symbol.Name})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: exchange.SpotOrderHistory, Symbol: e.symbol.Name})
 	for _, row := range r.rows {
 		if found, clientID, _, _ := orderOf(row); found == id {
 			e.noteList(exchange.SpotOrderHistory, clientID != "", 0)

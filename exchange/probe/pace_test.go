@@ -103,7 +103,7 @@ func TestAnUnavailableVenueIsAskedThreeMoreTimes(t *testing.T) {
 	} {
 		t.Run(c.name, virtual(func(t *testing.T) {
 			caller, times := callerOf(t, Config{}, c.answer)
-			caller.patiently(t.Context(), ping)
+			caller.callWithRetries(t.Context(), ping)
 			if have := milliseconds(times()); !slices.Equal(have, c.want) {
 				t.Errorf("want requests at %v ms, have %v", c.want, have)
 			}
@@ -116,7 +116,7 @@ func TestAnUnavailableVenueIsAskedThreeMoreTimes(t *testing.T) {
 			return nil, errors.New("refused")
 		}}
 		config.fill()
-		r := newCaller(&config).patiently(t.Context(), ping)
+		r := newCaller(&config).callWithRetries(t.Context(), ping)
 		if have := milliseconds(times); !slices.Equal(have, []int{0, 500, 1000, 1500}) || r.err == nil || r.err.Error() != "refused" || r.status != 0 {
 			t.Errorf("want four tries and the reason without the address, have %v, %v", have, r.err)
 		}

@@ -90,7 +90,7 @@ func (s *search) try(ctx context.Context, signer wire.Signer) (all bool, v verdi
 		if len(r.requests) == 0 || r.accepted != "" {
 			continue
 		}
-		reply = s.p.patiently(ctx, *r.request())
+		reply = s.p.callWithRetries(ctx, *r.request())
 		switch v = judge(&reply); {
 		case v == accepted:
 			r.accepted, r.by = s.signs(signer, r), signer

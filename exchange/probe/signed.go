@@ -187,7 +187,7 @@ func (p *prober) bound(ctx context.Context, sign time.Duration) (within time.Dur
 func (p *prober) admits(ctx context.Context, shift time.Duration) (bool, error) {
 	p.shift = shift
 	defer func() { p.shift = 0 }()
-	r := p.patiently(ctx, p.plain)
+	r := p.callWithRetries(ctx, p.plain)
 	p.slowest = max(p.slowest, r.took())
 	switch judge(&r) {
 	case accepted:

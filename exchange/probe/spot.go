@@ -21,7 +21,7 @@ func (p *prober) spot(ctx context.Context, seen *Delays) {
 	}
 	order.ClientOrderID = "botdprobe-s" + strconv.FormatInt(time.Now().UnixMilli(), 36)
 	symbol, _ := p.symbols.Symbol(order.Key())
-	if wallet := p.patiently(ctx, exchange.Request{Operation: exchange.SpotWallet}); wallet.err != nil {
+	if wallet := p.callWithRetries(ctx, exchange.Request{Operation: exchange.SpotWallet}); wallet.err != nil {
 		p.add(Step{Name: "spot", Outcome: Fail, Status: wallet.status, What: "wallet: " + wallet.err.Error()})
 		return
 	}
@@ -56,7 +56,7 @@ func (p *prober) spot(ctx context.Context, seen *Delays) {
 // then.
 func (p *prober) inList(ctx context.Context, list exchange.Operation, order *exchange.NewOrder, id int64, shown bool, since time.Time) (time.Duration, error) {
 	for end := time.Now().Add(p.config.MaxWait); ; {
-		r := p.patiently(ctx, exchange.Request{Operation: list, Symbol: order.Symbol})
+		r := p.callWithRetries(ctx, exchange.Request{Operation: list, Symbol: order.Symbol})
 		if r.err != nil {
 			return 0, fmt.Errorf("%s: %w", list, r.err)
 		}

@@ -76,9 +76,9 @@ func (p *prober) futures(ctx context.Context, seen *Delays) {
 func (p *prober) empties(ctx context.Context) {
 	for _, operation := range []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.SpotOpenOrders, exchange.SpotUserTrades,
 		exchange.SpotOrderHistory} {
-		p.patiently(ctx, exchange.Request{Operation: operation, Symbol: p.config.Symbol})
+		p.callWithRetries(ctx, exchange.Request{Operation: operation, Symbol: p.config.Symbol})
 	}
-	p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: noOrder})
+	p.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: noOrder})
 }
 
 // noOrder is an id that no venue has reached.
@@ -95,7 +95,7 @@ func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.New
 	if !found {
 		return order, fmt.Errorf("the venue lists no %s symbol %s", market, p.config.Symbol)
 	}
-	depth := p.patiently(ctx, exchange.Request{Operation: orderBook, Symbol: symbol.Name, Limit: 5})
+	depth := p.callWithRetries(ctx, exchange.Request{Operation: orderBook, Symbol: symbol.Name, Limit: 5})
 	if depth.err != nil {
 		return order, depth.err
 	}
@@ -199,7 +199,7 @@ func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 		open = exchange.SpotOpenOrders
 	}
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		r := p.patiently(ctx, exchange.Request{Operation: open, Symbol: order.Symbol})
+		r := p.callWithRetries(ctx, exchange.Request{Operation: open, Symbol: order.Symbol})
 		for _, row := range r.rows {
 			if id, clientID, _, _ := orderOf(row); clientID == order.ClientOrderID && id != 0 {
 				if refused {
@@ -217,7 +217,7 @@ func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 func (p *prober) withdraw(ctx context.Context, cancel exchange.Request) error {
 	var err error
 	for range 5 {
-		r := p.patiently(ctx, cancel)
+		r := p.callWithRetries(ctx, cancel)
 		if err = r.err; err == nil {
 			p.habits.canceled[cancel.OrderID] = true
 			return nil
@@ -295,7 +295,7 @@ func (r *reply) withoutOrder() bool {
 
 // get reads the order. Before it is visible the venue may answer that it does not exist.
 func (w *orderWatch) get(ctx context.Context) (observation, error) {
-	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: w.id})
+	r := w.p.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesOrder, OrderID: w.id})
 	if r.err != nil && !r.withoutOrder() {
 		return observation{}, fmt.Errorf("get: %w", r.err)
 	}
@@ -311,7 +311,7 @@ func (w *orderWatch) get(ctx context.Context) (observation, error) {
 
 // list looks for the order in the open list.
 func (w *orderWatch) list(ctx context.Context) (observation, error) {
-	r := w.p.patiently(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: w.order.Symbol})
+	r := w.p.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders, Symbol: w.order.Symbol})
 	if r.err != nil {
 		return observation{}, fmt.Errorf("open orders: %w", r.err)
 	}

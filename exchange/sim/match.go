@@ -36,10 +36,10 @@ func (b *orderBook) arriveConditional(o *order) {
 	reached := b.reached(o) || o.passed
 	if b.costs.Bounded {
 		// On the best path, even a stop knows only the close of the rest of the bar.
-		spared := b.tape.config.Order == Best && o.exits() && !o.watched && !o.passed
+		paysStopPrice := b.tape.config.Order == Best && o.exits() && !o.watched && !o.passed
 		o.worst, o.watched = b.triggersAt(o, reached), false
-		if (spared || !o.Type.StopLoss()) && b.delayRest(o) {
-			o.spared = o.Type.StopLoss()
+		if (paysStopPrice || !o.Type.StopLoss()) && b.delayRest(o) {
+			o.paysStopPrice = o.Type.StopLoss()
 			return
 		}
 	}

@@ -19,16 +19,16 @@ type order struct {
 	spent    exchange.Amount // price x quantity of all fills
 
 	// In a backtest, while the order takes (bound.go):
-	worst       exchange.Price // the best price that a conditional order pays, or 0; after its trigger, the price it pays then
-	met         exchange.Price // the price that triggered it, by which its limit is judged
-	triggeredMS int64          // the time of the trigger
-	sinceMS     int64          // the time from which it takes, if not from its placement
-	slippage    exchange.Rate  // the largest so far
-	late        bool           // it rests, or waits for its stop price, from its bar's close on
-	delayed     bool           // it did not reach the order book immediately
-	spared      bool           // a stop on the best path that pays its price whenever it is passed
-	passed      bool           // a stop whose price the path reached while it was on its way
-	watched     bool           // it is on its way, and worst is the worst price on the path since its placement
+	worst         exchange.Price // the best price that a conditional order pays, or 0; after its trigger, the price it pays then
+	met           exchange.Price // the price that triggered it, by which its limit is judged
+	triggeredMS   int64          // the time of the trigger
+	sinceMS       int64          // the time from which it takes, if not from its placement
+	slippage      exchange.Rate  // the largest so far
+	late          bool           // it rests, or waits for its stop price, from its bar's close on
+	delayed       bool           // it did not reach the order book immediately
+	paysStopPrice bool           // a stop on the best path that pays its stop price whenever it is passed
+	passed        bool           // a stop whose price the path reached while it was on its way
+	watched       bool           // it is on its way, and worst is the worst price on the path since its placement
 
 	encoded []byte // for snapshots, once the order is final
 

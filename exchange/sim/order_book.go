@@ -188,7 +188,7 @@ func (b *orderBook) react(gap bool) {
 		if o.worst == 0 {
 			o.worst = b.last
 		}
-		if !o.spared {
+		if !o.paysStopPrice {
 			o.worst = worse(o.Side, o.worst, b.last)
 		}
 		o.sinceMS = b.exchange.nowMS

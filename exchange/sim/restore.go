@@ -11,7 +11,7 @@ import (
 
 // Restore returns the exchange of a snapshot, with still markets. Accounts come from the snapshot;
 // call AddAccount for new ones, then SetMarket and SetFunding. Every symbol with open orders or
-// positions must have the same configuration as before. A symbol without any that is missing or has
+// positions must have the same configuration as before. A symbol without open orders or positions that is missing or has
 // other scales starts over and loses its finished orders.
 func Restore(config Config, data []byte) (*Exchange, error) {
 	s, err := readSnapshot(data)

@@ -27,13 +27,13 @@ const (
 
 func (h *Habits) has(variant string) bool { return slices.Contains(h.Variants, variant) }
 
-// breaksItsWord reports whether the exchange executes orders differently from what it answers.
-func (h *Habits) breaksItsWord() bool { return h.has(refusesAndExecutes) || h.has(executesTwice) }
+// answersFalsely reports whether the exchange executes orders differently from what it answers.
+func (h *Habits) answersFalsely() bool { return h.has(refusesAndExecutes) || h.has(executesTwice) }
 
 // needsAPerson reports whether a quarantine is correct: unannounced effects, or a lost answer on an exchange
 // whose lists do not identify the owner of an order.
 func (h *Habits) needsAPerson() bool {
-	return h.breaksItsWord() || h.has("history-without-client-id") || h.has("open-without-client-id")
+	return h.answersFalsely() || h.has("history-without-client-id") || h.has("open-without-client-id")
 }
 
 func (h *Habits) staleness() time.Duration { return max(h.Staleness, time.Second) }

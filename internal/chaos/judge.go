@@ -158,7 +158,7 @@ func (t *trial) judgeExposure(state *accountState) error {
 	for i := range t.Targets {
 		w := &t.Targets[i]
 		limit := oracle.Limits{Position: w.Quantity.Add(t.adopted(w)).Shift(oracle.LogDecimals).IntPart()}
-		if t.Habits.breaksItsWord() {
+		if t.Habits.answersFalsely() {
 			limit.Placement = limit.Position / int64(w.Slices)
 		}
 		limits[oracle.Symbol{Spot: w.Market == "spot", Name: w.Symbol}] = limit

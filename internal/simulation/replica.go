@@ -98,16 +98,16 @@ func (w *world) torn(old, fresh *exchange.Answer) exchange.Answer {
 	shown := *fresh
 	switch {
 	case fresh.Orders.Done():
-		shown.Orders = exchange.FetchedOf(mingled(&w.network, old.Orders.Items(), fresh.Orders.Items(), func(o *exchange.Order) int64 { return o.ID }))
+		shown.Orders = exchange.FetchedOf(mixedVersions(&w.network, old.Orders.Items(), fresh.Orders.Items(), func(o *exchange.Order) int64 { return o.ID }))
 	case fresh.Positions.Done():
-		shown.Positions = exchange.FetchedOf(mingled(&w.network, old.Positions.Items(), fresh.Positions.Items(),
+		shown.Positions = exchange.FetchedOf(mixedVersions(&w.network, old.Positions.Items(), fresh.Positions.Items(),
 			func(p *exchange.Position) int64 { return p.ID }))
 	}
 	return shown
 }
 
-// mingled draws for each entry whether to return its old or its current form.
-func mingled[T any](d *draw, old, fresh []T, id func(*T) int64) []T {
+// mixedVersions draws for each entry whether to return its old or its current form.
+func mixedVersions[T any](d *draw, old, fresh []T, id func(*T) int64) []T {
 	var shown []T
 	for i := range fresh {
 		at := slices.IndexFunc(old, func(o T) bool { return id(&o) == id(&fresh[i]) })

@@ -1,7 +1,7 @@
 // Package tally recomputes a strategy's activity and profit from its fills alone, in exact fractions.
 //
-// Tests compare botd's own figures with this second computation, so it imports nothing of
-// botd: no amounts, no ledger, no book.
+// Tests compare botd's own figures with this second computation, so it imports no package
+// of botd: no amounts, no ledger, no book.
 package tally
 
 import "math/big"

@@ -32,7 +32,7 @@ func (s *State) Apply(r *record.Record) {
 	case record.Assigned, record.Plan, record.Memory, record.Latch, record.Priced, record.Declined:
 		s.applyToStrategy(r)
 	default:
-		s.seasoned = true
+		s.applied = true
 		s.applyFact(r)
 	}
 }

@@ -46,7 +46,7 @@ type recorded struct {
 	live       []*Placement // oldest first
 	ledger     *ledger.Ledger
 	books      ledger.Writer
-	seasoned   bool // see New
+	applied    bool // a record that New counts has been applied
 }
 
 // unrecorded are the symbols and strategies that callers observe although no record names them. The
@@ -183,7 +183,7 @@ func (s *State) Ledger() *ledger.Ledger { return s.ledger }
 
 // New reports whether the journal contains no fact yet about orders, positions, results or halts. Starts, the
 // configuration, strategies' plans and memories, limits, audits and postings of the ledger do not count.
-func (s *State) New() bool { return !s.seasoned }
+func (s *State) New() bool { return !s.applied }
 
 // Orphan is a symbol that no configured strategy trades, although trading on it is not finished: see Orphans.
 type Orphan struct {

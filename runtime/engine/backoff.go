@@ -338,8 +338,8 @@ func (b *backoffs) noteEnded(one *backoff) {
 	}
 }
 
-// declares reports whether an intent is declared refused. A refused stop is declared through its
-// position's state instead: unprotected.
+// declares reports whether a refused intent appears in the declared states. A refused stop appears as *unprotected*
+// instead.
 func (b *backoffs) declares(one *backoff) bool {
 	return one.refused >= declaredAfter && b.nowMS-one.derivedMS <= currentMS && one.purpose != placement.StopLoss
 }
@@ -418,7 +418,7 @@ func venueText(code int, text string) string {
 	return fmt.Sprintf("%d %s", code, text)
 }
 
-// declared returns why an intent of a strategy is declared refused, or an empty string.
+// declared returns why an intent of a strategy that appears in the declared states was refused, or an empty string.
 func (b *backoffs) declared(strategy string) string {
 	for _, one := range b.all {
 		if one.strategy == strategy && b.declares(one) {

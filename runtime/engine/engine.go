@@ -231,7 +231,7 @@ func (e *Engine) route(event Event) {
 	}
 }
 
-// routeAnswer routes the routeAnswer of a call in progress.
+// routeAnswer routes the answer of a call in progress.
 func (e *Engine) routeAnswer(event *EventAnswer) {
 	p, found := e.calls[event.CallID]
 	if !found {

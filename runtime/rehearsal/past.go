@@ -53,7 +53,7 @@ func At(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, 
 	if err != nil {
 		return nil, err
 	}
-	if err := p.remade(ctx, c, symbol, v, atMS); err != nil {
+	if err := p.decideAgain(ctx, c, symbol, v, atMS); err != nil {
 		return nil, err
 	}
 	return &Past{1, view.TickPreviewOf(&p.preview), p.happened}, nil
@@ -208,9 +208,9 @@ func blocksThen(tracker *reconcile.Tracker, name string, symbol *reconcile.Symbo
 	return all
 }
 
-// remade passes the candles up to the moment to the strategy, as a start at that moment would, and
+// decideAgain passes the candles up to the moment to the strategy, as a start at that moment would, and
 // requests its decision.
-func (p *remembered) remade(ctx context.Context, c *configs.StrategyConfig, symbol *exchange.Symbol, v *gateway.Public, atMS int64) error {
+func (p *remembered) decideAgain(ctx context.Context, c *configs.StrategyConfig, symbol *exchange.Symbol, v *gateway.Public, atMS int64) error {
 	made, err := engineconfig.Strategy(c, symbol)
 	if err != nil {
 		return err

@@ -10,8 +10,7 @@ import (
 	"botd/runtime/profit"
 )
 
-// Position is a position as the exchange reports it, and as the journal explains it. If the list that shows none of it is not trusted, it is as the journal
-// explains it.
+// Position is a position as the exchange reports it, and as the journal explains it. While the list is contradicted, the journal's position is shown.
 type Position struct {
 	Strategy         string       `json:"strategy"`
 	Market           string       `json:"market"`

@@ -108,7 +108,7 @@ func NextWhile[T ~int64](a, b *SMA, values []T, compare int) (taken, now int) {
 	return taken, now
 }
 
-// within reports whether the mean of the sum's values is at most this large.
+// within reports whether the mean of the sum's values is at most `most`.
 func (s *SMA) within(most int64) bool {
 	return s.high == 0 && s.low <= uint64(most)*uint64(len(s.ring))
 }

@@ -29,14 +29,14 @@ var controls = []struct {
 	{http.MethodPost, "/control/v1/clock", reading((*Server).moveClock)},
 	{http.MethodPost, "/control/v1/symbol", reading((*Server).setSymbol)},
 	{http.MethodPost, "/control/v1/faults", reading((*Server).addFault)},
-	{http.MethodGet, "/control/v1/faults", plainly((*Server).listFaults)},
-	{http.MethodDelete, "/control/v1/faults", plainly((*Server).clearFaults)},
+	{http.MethodGet, "/control/v1/faults", ignoringRequest((*Server).listFaults)},
+	{http.MethodDelete, "/control/v1/faults", ignoringRequest((*Server).clearFaults)},
 	{http.MethodGet, "/control/v1/orders", (*Server).listOrders},
 	{http.MethodGet, requestsPath, (*Server).listRequests},
-	{http.MethodPost, "/control/v1/reset", plainly((*Server).reset)},
+	{http.MethodPost, "/control/v1/reset", ignoringRequest((*Server).reset)},
 	{http.MethodPost, "/control/v1/deposit", reading((*Server).deposit)},
 	{http.MethodPost, "/control/v1/account", reading((*Server).addAccount)},
-	{http.MethodGet, statePath, plainly((*Server).snapshot)},
+	{http.MethodGet, statePath, ignoringRequest((*Server).snapshot)},
 	{http.MethodPost, statePath, reading((*Server).restoreSnapshot)},
 }
 
@@ -51,8 +51,8 @@ func reading[T any](do func(*Server, *T) reply) func(*Server, *http.Request, []b
 	}
 }
 
-// plainly is a call that uses nothing of the request.
-func plainly(do func(*Server) reply) func(*Server, *http.Request, []byte) reply {
+// ignoringRequest is a call that uses nothing of the request.
+func ignoringRequest(do func(*Server) reply) func(*Server, *http.Request, []byte) reply {
 	return func(s *Server, _ *http.Request, _ []byte) reply { return do(s) }
 }
 

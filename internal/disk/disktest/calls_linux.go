@@ -192,9 +192,9 @@ func onOwnThread(f func()) {
 	close(ownThread)
 }
 
-// standOut makes more calls of each kind, without a file, than any other thread makes: then no call of
+// raiseCallCounts makes more calls of each kind, without a file, than any other thread makes: then no call of
 // another thread has the number of a call in this thread.
-func standOut() {
+func raiseCallCounts() {
 	for range 100 {
 		_, _ = syscall.Open("", 0, 0)
 		_, _ = syscall.Write(-1, nil)
@@ -219,7 +219,7 @@ func EachCallFails(t *testing.T, test func(directory string, reported func(error
 	if os.Getenv(callsChild) == t.Name() {
 		onOwnThread(func() {
 			fmt.Printf("\n%s%d\n", threadPrefix, syscall.Gettid())
-			standOut()
+			raiseCallCounts()
 			test(os.Getenv(callsIn), func(err error) {
 				if err != nil {
 					fmt.Println(reportedPrefix + err.Error())

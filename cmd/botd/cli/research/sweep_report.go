@@ -53,7 +53,7 @@ best trials link to their reports, which are written next to the page.`,
 	return command
 }
 
-// writeTrialReports writes the reports of the best trials beside a sweep's page, and returns their links.
+// writeTrialReports writes the reports of the best trials next to a sweep's page, and returns their links.
 func writeTrialReports(command *cobra.Command, flags *sweepsFlags, name, page string, result *saved.Sweep, count int) (report.TrialLink, error) {
 	if count == 0 {
 		return nil, nil
