@@ -596,6 +596,41 @@ func TestRowIsLiquidation(t *testing.T) {
 	}
 }
 
+// A liquidated position in whose place the list shows a later one is reported once; an end that is no liquidation, or a position that no list has
+// shown, is none.
+func TestReplacedPositionIsLiquidated(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change   func(*exchange.Position)
+		seen     []int64
+		recorded int64
+		want     bool
+	}{
+		"shown before":              {nil, []int64{9, 10}, 0, true},
+		"after an earlier one":      {nil, []int64{9, 10}, 8, true},
+		"in the journal":            {nil, []int64{9, 10}, 9, false},
+		"before one in the journal": {nil, []int64{9, 10}, 10, false},
+		"never shown":               {nil, []int64{8, 10}, 0, false},
+		"the current one":           {func(p *exchange.Position) { p.ID = 10 }, []int64{9, 10}, 0, false},
+		"closed":                    {func(p *exchange.Position) { p.Status = exchange.PositionClosed }, []int64{9, 10}, 0, false},
+		"in part":                   {func(p *exchange.Position) { p.Remaining = 1 }, []int64{9, 10}, 0, false},
+		"of another symbol":         {func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, []int64{9, 10}, 0, false},
+	} {
+		d, symbol := opened(t, 0)
+		symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf, symbol.positionID, symbol.seen = 10, symbol.OpenedMS(), 10, c.seen
+		if c.recorded != 0 {
+			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Liquidated{PositionID: c.recorded}})
+		}
+		row := ended(9, func(p *exchange.Position) { p.Status, p.Quantity = exchange.PositionLiquidated, 1 })
+		if c.change != nil {
+			c.change(&row)
+		}
+		if have := symbol.Liquidation(&Snapshot{Closed: []exchange.Position{row}}); (have != nil) != c.want {
+			t.Errorf("%s: want it reported %t, have %+v", name, c.want, have)
+		}
+	}
+}
+
 // After a person has decided, the newest list is trusted, and its position is the known one.
 func TestAPersonEndsAContradiction(t *testing.T) {
 	t.Parallel()

@@ -178,12 +178,12 @@ func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// Liquidation returns the row of positions/history that shows the liquidation of botd's position, or of one that no fill explains, which may come
-// from an opening that the exchange refused but executed; nil for none.
+// Liquidation returns the row of positions/history that shows the liquidation of botd's position, of one that no fill explains, which may come from an
+// opening that the exchange refused but executed, or of one that the list has shown before the current one; nil for none.
 func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	row := s.rowOf(snapshot)
 	for i := 0; i < len(snapshot.Closed) && row == nil; i++ {
-		if s.unexplainedEnd(&snapshot.Closed[i]) {
+		if s.unexplainedEnd(&snapshot.Closed[i]) || s.replaced(&snapshot.Closed[i]) {
 			row = &snapshot.Closed[i]
 		}
 	}
@@ -191,6 +191,13 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 		return row
 	}
 	return nil
+}
+
+// replaced reports whether a row of positions/history shows the liquidation of a position in whose place the list shows a later one: a fill of an order
+// that was on its way has opened that. The exchange numbers positions upward, so each counts once.
+func (s *SymbolState) replaced(row *exchange.Position) bool {
+	return row.Status == exchange.PositionLiquidated && row.Symbol == s.Key().Name && row.Remaining == 0 &&
+		row.ID != s.positionID && row.ID > s.LiquidatedID() && slices.Contains(s.seen, row.ID)
 }
 
 // closedBy reports whether a row of positions/history shows the end of botd's position. A row shows the total that was opened: what botd has opened beyond
