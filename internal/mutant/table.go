@@ -385,10 +385,6 @@ var protocol = []Row{
 		"runtime/engine TestDeclaredTransferIsNeitherGainNorLoss", []Edit{
 			{"runtime/engine.accounting.transfer", "t.Asset == ledger.FuturesAsset", "false"},
 		}},
-	{"replaced_unreported", "a liquidation goes unreported if a fill has opened a later position", "46",
-		"runtime/engine TestLiquidationDuringAnEntryIsAnEvent", []Edit{
-			{"reconcile.SymbolState.Liquidation", " || s.replaced(&snapshot.Closed[i])", ""},
-		}},
 	{"liquidation_goes_on", "a liquidated strategy is not halted", "46", "runtime/engine TestLiquidationIsAnEventAndHaltsStrategy", []Edit{
 		{"runtime/engine.liquidated", "b.tracker.HaltOf(account.Scope{Strategy: leg.config.Name}).Level == record.LevelNone", "false"},
 	}},

@@ -2,6 +2,10 @@ package mutant
 
 // futures breaks the rules about lists that are wrong about futures positions and their orders.
 var futures = []Row{
+	{"replaced_unreported", "a liquidation goes unreported if a fill has opened a later position", "46",
+		"runtime/engine TestLiquidationDuringAnEntryIsAnEvent", []Edit{
+			{"reconcile.SymbolState.Liquidation", " || s.replaced(&snapshot.Closed[i])", ""},
+		}},
 	{"omitted_stop_rests", "after a start, a stop that the list omits and whose end cannot be read counts as resting", "43",
 		"reconcile TestOmittedStopWithUnreadableEndIsReplaced", []Edit{
 			{"reconcile.Tracker.EndUnread", "mayHaveEnded(t, p)", "false"},
