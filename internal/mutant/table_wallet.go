@@ -59,6 +59,14 @@ var wallet = []Row{
 		"reconcile TestOldListTakesNoEndedEntryBack", []Edit{
 			{"reconcile.Snapshot.showsOpen", "!answer.Order.Status.Final()", "true"},
 		}},
+	{"trades_read_at_once", "a round reads the user trades of every order that the list omits", "43",
+		"runtime/engine TestUserTradesOfOmittedOrdersAreReadInTurn", []Edit{
+			{"runtime/engine.reader.askTrades", "min(len(omitted), maxTradesRead)", "len(omitted)"},
+		}},
+	{"trades_read_of_some", "the user trades of the same few orders are read in each round", "43",
+		"runtime/engine TestUserTradesOfOmittedOrdersAreReadInTurn", []Edit{
+			{"runtime/engine.reader.askTrades", "p.OrderID() > r.tradesReadOf", "true"},
+		}},
 	{"frozen_unreported", "flatten is complete although the wallet freezes units that no known order sells", "13",
 		"runtime/engine TestFlattenReportsFrozenUnitsThatNoOrderExplains", []Edit{
 			{"runtime/engine.reporter.blindExit", "frozen != 0", "false"},

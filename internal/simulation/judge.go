@@ -294,10 +294,13 @@ func (j *judge) shownWallet(b *exchange.Balance, stateMS int64) {
 	}
 }
 
-// restarted forgets the reads of a process that died.
+// restarted forgets the reads of a process that died. A start has read the rules of its symbols.
 func (j *judge) restarted() {
 	if j.w.process.number == 0 {
 		j.oracle.Restarted(j.w.nowMS)
+		for _, r := range j.w.daemon.roles {
+			j.shown[r.key] = r.config.Symbol
+		}
 		if j.w.disk.lostMS != 0 { // the halts are lost with the journal
 			clear(j.stopped)
 		}

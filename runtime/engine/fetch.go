@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
 	"botd/exchange"
 	"botd/reconcile"
+	"botd/reconcile/account"
 	"botd/reconcile/placement"
 )
 
@@ -161,14 +163,29 @@ func orderHistory(symbol string, sinceMS int64) exchange.Request {
 // 9), user trades of an order on spot.
 func (r *reader) askEvidence() {
 	r.askEnds()
-	if !r.tracker.Knows(exchange.Spot) {
-		return
+	if r.tracker.Knows(exchange.Spot) {
+		r.askTrades()
 	}
+}
+
+// maxTradesRead is the maximum number of orders whose user trades one round reads: an empty list omits all of them.
+const maxTradesRead = 4
+
+// askTrades reads the user trades of spot orders that the list omits, some of them in each round, in turn.
+func (r *reader) askTrades() {
+	var omitted []*account.Placement
 	for p := range r.tracker.Live() {
 		if p.Symbol().Market == exchange.Spot && p.OrderID() != 0 && r.omits(p) {
-			r.askForRound(pendingCall{kind: callTrades, symbol: r.tracker.Symbol(p.Symbol()), orderID: p.OrderID()},
-				exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: exchange.HistoryPage})
+			omitted = append(omitted, p)
 		}
+	}
+	slices.SortFunc(omitted, func(a, b *account.Placement) int { return cmp.Compare(a.OrderID(), b.OrderID()) })
+	next := max(0, slices.IndexFunc(omitted, func(p *account.Placement) bool { return p.OrderID() > r.tradesReadOf }))
+	for i := range min(len(omitted), maxTradesRead) {
+		p := omitted[(next+i)%len(omitted)]
+		r.tradesReadOf = p.OrderID()
+		r.askForRound(pendingCall{kind: callTrades, symbol: r.tracker.Symbol(p.Symbol()), orderID: p.OrderID()},
+			exchange.Request{Operation: exchange.SpotUserTrades, Symbol: p.Order().Symbol, OrderID: p.OrderID(), Limit: exchange.HistoryPage})
 	}
 }
 

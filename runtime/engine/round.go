@@ -83,6 +83,7 @@ type reader struct {
 	pace
 	overdue        []failure                 // late reads that failed between rounds
 	singly         map[exchange.Market]int64 // time until which a market's prices are read by single tickers
+	tradesReadOf   int64                     // order whose user trades were read last
 	listFrom       int                       // minimum number of missing prices for which the list is read: polling.TickersFrom; lower in tests
 	request        exchange.Request          // scratch of Config.Read
 	requestPurpose pendingCall               // scratch of Config.Read
