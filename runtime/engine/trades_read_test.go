@@ -16,7 +16,8 @@ func TestUserTradesOfOmittedOrdersAreReadInTurn(t *testing.T) {
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet = true
 		for i := range orders {
-			plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: strconv.Itoa(i), Side: exchange.Buy, Quantity: 100, Price: 40_000e8 + exchange.Price(i)*100e8})
+			price := 40_000e8 + exchange.Price(i)*100e8
+			plan.Orders = append(plan.Orders, strategy.DesiredOrder{Key: strconv.Itoa(i), Side: exchange.Buy, Quantity: 100, Price: price})
 		}
 	}, onSpot)
 	w.pass(30_000)
@@ -43,8 +44,8 @@ func TestUserTradesOfOmittedOrdersAreReadInTurn(t *testing.T) {
 	}
 	w.pass(100_000)
 	if len(reads) != orders || most != maxTradesRead {
-		t.Errorf("in %d rounds: want the trades of all %d orders read, at most %d in a round, have those of %d, %d\n%s", lists, orders, maxTradesRead, len(reads),
-			most, w.story())
+		t.Errorf("in %d rounds: want the trades of all %d orders read, at most %d in a round, have those of %d, %d\n%s",
+			lists, orders, maxTradesRead, len(reads), most, w.story())
 	}
 	for id, count := range reads {
 		if count > lists/2+1 {
