@@ -103,10 +103,13 @@ func givenOut(info *types.Info, trees []*ast.File, of string) (found []token.Pos
 	return found, examined
 }
 
-// parametersOf returns the names of a method's receiver and parameters.
+// parametersOf returns the names of a method's or a function's receiver and parameters.
 func parametersOf(method *ast.FuncDecl) map[string]bool {
 	names := map[string]bool{}
 	for _, list := range []*ast.FieldList{method.Recv, method.Type.Params} {
+		if list == nil {
+			continue
+		}
 		for _, field := range list.List {
 			for _, name := range field.Names {
 				names[name.Name] = true

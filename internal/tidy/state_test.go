@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"slices"
 	"testing"
 )
 
@@ -23,7 +24,7 @@ func TestOnlyRecordsChangeTheState(t *testing.T) {
 			t.Errorf("want Apply found among the methods of the state, have %d methods and %v", w.methods, w.found)
 		}
 		for method := range w.found {
-			if method.Name.IsExported() && method.Name.Name != "Apply" && w.frozen[receiverOf(method)] {
+			if method.Recv != nil && method.Name.IsExported() && method.Name.Name != "Apply" && w.frozen[receiverOf(method)] {
 				t.Errorf("%s: %s.%s changes the journalled state: only Apply may", set.Position(method.Pos()), receiverOf(method), method.Name.Name)
 			}
 		}
@@ -37,13 +38,24 @@ func TestWritersAreFound(t *testing.T) {
 		"s.byName = nil": true, "s.part.n++": true, "s.all[0].n = 1": true, "s.deep()": true, "delete(s.byName, 1)": true, "p := s.all[0]; p.set()": true,
 		"p := s.all[0]; p.n = 1": true, "s.part.set()": true,
 		"own := s.all; own[0] = nil": true, "s.all = slices.Clone(s.all); s.all[0] = nil": true,
+		"clear(s.byName)": true, "clear(s.all)": true, "copy(s.all[1:], s.all)": true, "slices.Reverse(s.all)": true, "slices.Reverse(s.all[1:])": true,
+		"slices.SortFunc(s.all, nil)": true, "slices.SortFunc[[]*part](s.all, nil)": true, "own := s.all; slices.Reverse(own)": true,
+		"own := s.all[1:]; slices.Reverse(own)": true, "maps.Copy(s.byName, nil)": true, "_ = append(s.all[:0], nil)": true, "shift(s.all)": true,
+		"touch(&s.part)": true, "touch(s.all[0])": true, "p := s.all[0]; touch(p)": true, "through(s.all)": true, "other.Copy(s.byName, nil)": true,
+		"for _, p := range s.all { touch(p) }": true,
+		"own := slices.Clone(s.all); slices.Reverse(own)": false, "var own []int; slices.Reverse(own)": false, "_ = append(s.all, nil)": false,
+		"shift(slices.Clone(s.all))": false, "copy(make([]*part, 1), s.all)": false, "own := part{}; touch(&own)": false, "_ = count(s.all)": false,
 		"own := *s; own.byName = nil": false, "own := slices.Clone(s.all); own[0] = nil": false, "_ = s.part.get()": false, "own := part{}; own.set()": false,
 		"s.unrecorded.list = nil": false, "n := s.part.n; n++; _ = n": false,
 	} {
 		set, imports := token.NewFileSet(), &checked{packages: map[string]*types.Package{}}
 		for _, source := range []struct{ path, text string }{
-			{"slices", "package slices\nfunc Clone[S ~[]E, E any](s S) S { return s }"},
-			{"x", "package x\nimport \"slices\"\nvar _ = slices.Clone[[]int]\n" +
+			{"slices", "package slices\nfunc Clone[S ~[]E, E any](s S) S { return s }\nfunc Reverse[S ~[]E, E any](s S) {}\n" +
+				"func SortFunc[S ~[]E, E any](s S, by func(a, b E) int) {}"},
+			{"maps", "package maps\nfunc Copy[M ~map[K]V, K comparable, V any](to, from M) {}"},
+			{"x", "package x\nimport (\"slices\"; \"maps\"; other \"maps\")\nvar _ = slices.Clone[[]int]\nvar _ = maps.Copy[map[int]int]\n" +
+				"var _ = other.Copy[map[int]int]\nfunc shift(l []*part) { l[0] = nil }\nfunc touch(p *part) { p.n++ }\n" +
+				"func through(l []*part) { shift(l) }\nfunc count(l []*part) int { l = nil; return len(l) }\n" +
 				"type part struct { n int }\nfunc (p *part) set() { p.n = 1 }\nfunc (p *part) get() int { return p.n }\n" +
 				"type recorded struct { part part; all []*part; byName map[int]int }\ntype unrecorded struct { list []int }\n" +
 				"type State struct { recorded; unrecorded }\nfunc (s *State) deep() { s.byName = nil }\nfunc (s *State) Try() { " + body + " }"},
@@ -94,23 +106,25 @@ type writers struct {
 
 func (w *writers) writes(of, name string) bool {
 	for method := range w.found {
-		if receiverOf(method) == of && method.Name.Name == name {
+		if method.Recv != nil && receiverOf(method) == of && method.Name.Name == name {
 			return true
 		}
 	}
 	return false
 }
 
-// writersOf finds the methods that assign to memory that their receiver, or a pointer in it, points to, and
-// the methods that call one of these on it.
+// writersOf finds the methods that change memory that their receiver, or a pointer in it, points to, the functions
+// that change memory that an argument points to, and the methods and functions that call one of these on it.
 func writersOf(info *types.Info, trees []*ast.File) *writers {
 	w := &writers{found: map[*ast.FuncDecl]bool{}, frozen: map[string]bool{"State": true}}
 	declared := map[types.Object]*ast.FuncDecl{}
 	for _, tree := range trees {
 		for _, d := range tree.Decls {
-			if method, ok := d.(*ast.FuncDecl); ok && method.Recv != nil {
+			if method, ok := d.(*ast.FuncDecl); ok {
 				declared[info.Defs[method.Name]] = method
-				w.methods++
+				if method.Recv != nil {
+					w.methods++
+				}
 			}
 			if d, ok := d.(*ast.GenDecl); ok {
 				for _, spec := range d.Specs {
@@ -124,7 +138,7 @@ func writersOf(info *types.Info, trees []*ast.File) *writers {
 	for grown := true; grown; {
 		grown = false
 		for _, method := range declared {
-			if !w.found[method] && w.frozen[receiverOf(method)] && w.changes(info, method, declared) {
+			if !w.found[method] && (method.Recv == nil || w.frozen[receiverOf(method)]) && w.changes(info, method, declared) {
 				w.found[method], grown = true, true
 			}
 		}
@@ -158,29 +172,55 @@ func (w *writers) reach(of types.Type, in *types.Package) {
 
 // changes reports whether a method changes the state, as far as the writers are known.
 func (w *writers) changes(info *types.Info, method *ast.FuncDecl, declared map[types.Object]*ast.FuncDecl) (yes bool) {
-	copies := map[string]bool{}
+	copies, aliases := map[string]bool{}, parametersOf(method)
+	passes := func(e ast.Expr) bool { // memory that outlives the method
+		address, ok := ast.Unparen(e).(*ast.UnaryExpr)
+		if ok && address.Op == token.AND {
+			return isShared(info, address.X)
+		}
+		if local, ok := unsliced(e).(*ast.Ident); ok {
+			return aliases[local.Name]
+		}
+		return isShared(info, unsliced(e))
+	}
 	ast.Inspect(method.Body, func(node ast.Node) bool {
 		switch n := node.(type) {
 		case *ast.AssignStmt:
 			for i, to := range n.Lhs {
 				yes = yes || isShared(info, to) && !copies[rootOf(to)]
 				if local, ok := to.(*ast.Ident); ok {
-					copies[local.Name] = isClone(n.Rhs[min(i, len(n.Rhs)-1)])
+					from := n.Rhs[min(i, len(n.Rhs)-1)]
+					copies[local.Name], aliases[local.Name] = isClone(from), passes(from)
 				}
+			}
+		case *ast.RangeStmt:
+			if element, ok := n.Value.(*ast.Ident); ok {
+				aliases[element.Name] = passes(n.X)
 			}
 		case *ast.IncDecStmt:
 			yes = yes || isShared(info, n.X)
 		case *ast.CallExpr:
+			if changed := changedBy(n, func(name *ast.Ident) string { return importedAs(info, name) }); changed != nil {
+				yes = yes || passes(changed)
+			}
 			switch called := n.Fun.(type) {
 			case *ast.SelectorExpr:
 				yes = yes || w.found[declared[info.Uses[called.Sel]]] && isShared(info, called)
 			case *ast.Ident:
-				yes = yes || called.Name == "delete" && isShared(info, n.Args[0])
+				yes = yes || w.found[declared[info.Uses[called]]] && slices.ContainsFunc(n.Args, passes)
 			}
 		}
 		return true
 	})
 	return yes
+}
+
+// importedAs returns the path of the package that a name stands for, or an empty string.
+func importedAs(info *types.Info, name *ast.Ident) string {
+	if of, ok := info.Uses[name].(*types.PkgName); ok {
+		return of.Imported().Path()
+	}
+	return ""
 }
 
 // isShared reports whether an expression selects memory behind a pointer, slice or map, so that a change of

@@ -84,6 +84,18 @@ func (s *source) imports(t *testing.T) (all []named) {
 	return all
 }
 
+// imported returns a function that returns the path of the package that a name stands for, or an empty string.
+func (s *source) imported(t *testing.T) func(*ast.Ident) string {
+	t.Helper()
+	all := s.imports(t)
+	return func(name *ast.Ident) string {
+		if i := slices.IndexFunc(all, func(one named) bool { return one.name == name.Name }); i >= 0 {
+			return all[i].path
+		}
+		return ""
+	}
+}
+
 // calls returns where a file uses one of a package's functions, whatever the package's name is in it.
 func (s *source) calls(t *testing.T, imported string, functions ...string) (lines []int) {
 	t.Helper()
