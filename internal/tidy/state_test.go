@@ -42,7 +42,7 @@ func TestWritersAreFound(t *testing.T) {
 		"slices.SortFunc(s.all, nil)": true, "slices.SortFunc[[]*part](s.all, nil)": true, "own := s.all; slices.Reverse(own)": true,
 		"own := s.all[1:]; slices.Reverse(own)": true, "maps.Copy(s.byName, nil)": true, "_ = append(s.all[:0], nil)": true, "shift(s.all)": true,
 		"touch(&s.part)": true, "touch(s.all[0])": true, "p := s.all[0]; touch(p)": true, "through(s.all)": true, "other.Copy(s.byName, nil)": true,
-		"for _, p := range s.all { touch(p) }": true,
+		"for _, p := range s.all { touch(p) }":            true,
 		"own := slices.Clone(s.all); slices.Reverse(own)": false, "var own []int; slices.Reverse(own)": false, "_ = append(s.all, nil)": false,
 		"shift(slices.Clone(s.all))": false, "copy(make([]*part, 1), s.all)": false, "own := part{}; touch(&own)": false, "_ = count(s.all)": false,
 		"own := *s; own.byName = nil": false, "own := slices.Clone(s.all); own[0] = nil": false, "_ = s.part.get()": false, "own := part{}; own.set()": false,

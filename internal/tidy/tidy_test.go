@@ -1,14 +1,14 @@
 package tidy
 
 import (
-	"encoding/json"
 	"fmt"
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -18,30 +18,67 @@ import (
 	"testing"
 )
 
-type listed struct {
-	ImportPath string
-	Name       string
-	Doc        string
-}
+// listed is a package, with the first sentence of its comment.
+type listed struct{ Name, Doc string }
 
-// packages lists the module's packages by asking the go command.
-func packages(t *testing.T) map[string]listed {
+// packages lists the packages below a directory, as far as its module and whatever their build constraints: the go command omits one whose
+// files are all for another system.
+func packages(t *testing.T, whole string) map[string]listed {
 	t.Helper()
-	command := exec.Command("go", "list", "-json=ImportPath,Name,Doc", "./...")
-	command.Dir = root(t)
-	output, err := command.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
 	all := map[string]listed{}
-	for decoder := json.NewDecoder(strings.NewReader(string(output))); decoder.More(); {
-		var p listed
-		if err := decoder.Decode(&p); err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir(whole, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
 		}
-		all[strings.TrimPrefix(p.ImportPath, "botd/")] = p
+		if _, other := os.Stat(filepath.Join(name, "go.mod")); entry.IsDir() && name != whole &&
+			(other == nil || slices.Contains([]string{".git", "data", "node_modules", "testdata"}, entry.Name())) {
+			return fs.SkipDir
+		}
+		if entry.IsDir() || path.Ext(name) != ".go" || strings.HasPrefix(entry.Name(), "_") {
+			return nil
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(whole, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		p := all[filepath.ToSlash(below)]
+		if tree.Doc != nil && !strings.HasSuffix(name, "_test.go") {
+			p.Doc = new(doc.Package).Synopsis(tree.Doc.Text())
+		}
+		if !strings.HasSuffix(name, "_test.go") || p.Name == "" {
+			p.Name = tree.Name.Name
+		}
+		all[filepath.ToSlash(below)] = p
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return all
+}
+
+func TestAPackageOfAnotherSystemIsListed(t *testing.T) {
+	t.Parallel()
+	whole := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module x", "a/a_windows.go": "//go:build windows\n\n// Package a is one. It is small.\npackage a", "a/a_test.go": "// Package b.\npackage a_test",
+		"b/c/x.go": "package main", "b/testdata/x.go": "package x", "d/go.mod": "module d", "d/x.go": "package d", "e/x.md": "",
+	} {
+		if err := os.MkdirAll(filepath.Join(whole, filepath.Dir(name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(whole, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]listed{"a": {"a", "Package a is one."}, "b/c": {"main", ""}}
+	if have := packages(t, whole); !maps.Equal(have, want) {
+		t.Errorf("want %v, have %v", want, have)
+	}
 }
 
 func root(t *testing.T) string {
@@ -82,6 +119,12 @@ func (s *source) imports(t *testing.T) (all []named) {
 		all = append(all, one)
 	}
 	return all
+}
+
+// importsOne reports whether the file imports a package.
+func (s *source) importsOne(t *testing.T, path string) bool {
+	t.Helper()
+	return slices.ContainsFunc(s.imports(t), func(one named) bool { return one.path == path })
 }
 
 // imported returns a function that returns the path of the package that a name stands for, or an empty string.
@@ -156,7 +199,7 @@ func TestALackingVerbIsFound(t *testing.T) {
 
 func TestEveryPackageHasItsRowAndItsSentence(t *testing.T) {
 	t.Parallel()
-	all := packages(t)
+	all := packages(t, root(t))
 	for path, p := range all {
 		i := slices.IndexFunc(Table, func(r Row) bool { return r.Path == path })
 		if i < 0 {
@@ -233,11 +276,25 @@ func impurities(t *testing.T, file *source) (found []string) {
 			found = append(found, fmt.Sprintf("%s imports the names of %s: a pure package qualifies them", file.path, one.path))
 		}
 	}
+	inUTC, other, imported := map[ast.Expr]bool{}, map[ast.Expr]bool{}, file.imported(t)
 	ast.Inspect(file.tree, func(node ast.Node) bool {
 		switch n := node.(type) {
+		case *ast.SelectorExpr:
+			made, called := n.X.(*ast.CallExpr)
+			if called && (n.Sel.Name == "UTC" || n.Sel.Name == "In") { // a package's time.Local is found above
+				inUTC[made.Fun] = true
+			}
+			of, ok := n.X.(*ast.Ident)
+			switch {
+			case ok && imported(of) == "time" && slices.Contains([]string{"Unix", "UnixMilli", "UnixMicro"}, n.Sel.Name) && !inUTC[n]:
+				found = append(found, fmt.Sprintf("%s:%d has the machine's time zone in a pure package: want .UTC() at once", file.path, file.line(n.Pos())))
+			case n.Sel.Name == "Local" && !other[n] && (!ok || imported(of) == ""):
+				found = append(found, fmt.Sprintf("%s:%d converts to the machine's time zone in a pure package", file.path, file.line(n.Pos())))
+			}
 		case *ast.GoStmt:
 			found = append(found, fmt.Sprintf("%s:%d starts a goroutine in a pure package", file.path, file.line(n.Pos())))
 		case *ast.CallExpr:
+			other[n.Fun] = len(n.Args) > 0 // the method of a time has none
 			if called, ok := n.Fun.(*ast.Ident); ok && (called.Name == "print" || called.Name == "println") {
 				found = append(found, fmt.Sprintf("%s:%d prints in a pure package", file.path, file.line(n.Pos())))
 			}
@@ -283,6 +340,14 @@ func TestAnAliasHidesNoClock(t *testing.T) {
 		"import out \"fmt\"\nvar x = out.Printf":                     1,
 		"import \"path/filepath\"\nvar x, _ = filepath.Glob(\"*\")":  1,
 		"import \"time\"\nvar x = time.Local":                        1,
+		"import \"time\"\nvar x = time.UnixMilli(1).Hour()":          1,
+		"import \"time\"\nvar x = time.UnixMilli(1).UTC().Hour()":    0,
+		"import \"time\"\nvar x = time.Unix(1, 2).In(time.UTC)":      0,
+		"import \"time\"\nvar x = (time.Unix(1, 2))":                 1,
+		"import \"time\"\nvar x = time.UnixMicro":                    1,
+		"import \"time\"\nvar x = time.Time{}.Local()":               1,
+		"var x = y.Local(1)":                                         0,
+		"import \"time\"\nvar y = time.Time{}\nvar x = y.Local()":    1,
 		"func f() { println(1) }":                                    1,
 		"func f() { go f() }":                                        1,
 		"import c \"time\"\nfunc f() { c.Sleep(1); go func() {}() }": 2,
@@ -307,7 +372,7 @@ func TestFilesHaveAtMost500Lines(t *testing.T) {
 
 func TestFilesHaveSpecificNames(t *testing.T) {
 	t.Parallel()
-	banned := []string{"util.go", "utils.go", "helpers.go", "types.go", "common.go", "misc.go"}
+	banned := strings.Fields("util.go utils.go helper.go helpers.go types.go common.go misc.go stuff.go tools.go things.go")
 	err := filepath.WalkDir(root(t), func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && slices.Contains(banned, entry.Name()) {
 			t.Errorf("%s: a file is a noun", path)

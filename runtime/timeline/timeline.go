@@ -134,7 +134,7 @@ func (s *Story) again(e *Event) bool {
 
 // Record takes a record of the journal. Lines of the log must be taken first.
 func (s *Story) Record(r *journal.Stored) {
-	at := time.UnixMilli(r.AtMS)
+	at := time.UnixMilli(r.AtMS).UTC()
 	event, worded := words[r.Kind()]
 	if !worded && !slices.Contains(alone, r.Kind()) || worded && s.logged(event, r.ClientOrderID, at) {
 		return
