@@ -165,7 +165,7 @@ func TestSMACrossWithFeesInTheAssetReceived(t *testing.T) {
 		t.Errorf("want 231 fills, 115 round trips, 42 won; have %d, %d, %d", result.Fills, result.RoundTrips, result.Wins)
 	}
 	near(t, "final equity", "16810.35", result.FinalEquity, "0.0005")
-	// The executions alone give the same equity, summed up by hand.
+	// The executions alone give the same equity, summed up manually.
 	quote, base := decimal.NewFromInt(10_000), decimal.Zero
 	for _, e := range result.Executions {
 		price, quantity, fee := decimal.RequireFromString(e.Price), decimal.RequireFromString(e.Quantity), decimal.RequireFromString(e.Fee)

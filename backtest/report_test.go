@@ -193,7 +193,7 @@ func TestEquityIsTakenAtEachMidnight(t *testing.T) {
 	}
 }
 
-// TestAMidnightInAHoleHasTheEquityBeforeIt compares with the figure computed by hand.
+// TestAMidnightInAHoleHasTheEquityBeforeIt compares with the figure computed manually.
 func TestAMidnightInAHoleHasTheEquityBeforeIt(t *testing.T) {
 	t.Parallel()
 	symbol := symbol(t, exchange.Futures, "0.1", "0.001")

@@ -342,7 +342,7 @@ func stopOfAnother(t testing.TB, change func(*exchange.Order), want exchange.Qua
 	}
 }
 
-// Where the history omits ids, a stop of botd's form is another botd's, under each policy: nothing opens beside it.
+// Where the history omits ids, a stop of botd's form is another botd's, under each policy: nothing opens in addition to it.
 func TestStopWithoutIDOfBotdsFormBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

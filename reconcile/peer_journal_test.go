@@ -189,7 +189,7 @@ func knowsForgotten(t testing.TB, order *exchange.Order, halted, quarantined, re
 }
 
 // While botd stands down, the answer to an exit was lost, or the process died before it came. The wallet still shows everything that both botds bought,
-// beside a person's units, so the position has its stop again two seconds later.
+// next to a person's units, so the position has its stop again two seconds later.
 func TestStopReturnsDespiteLostExitWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

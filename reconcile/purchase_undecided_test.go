@@ -56,12 +56,12 @@ func vanishes(t testing.TB, held bool, wallet string) {
 	}
 }
 
-// A person bought beside a purchase whose answer was lost, and the wallet looked like the purchase. The stop goes once the history shows the
+// A person bought at the same time as a purchase whose answer was lost, and the wallet looked like the purchase. The stop goes once the history shows the
 // person's order, before and after a start, but for the part that only the purchase explains.
 func TestPurchaseOfOthersKeepsNoStop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		free     string            // beside the stop's ten
+		free     string            // in addition to the stop's ten
 		bought   exchange.Quantity // by the person
 		starts   bool
 		canceled bool
@@ -113,7 +113,7 @@ func TestShownExcessIsOfLivePurchases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name                     string
-		shown, baseBalance, most exchange.Quantity // ten are explained, beside a thousand
+		shown, baseBalance, most exchange.Quantity // ten are explained, next to a thousand
 		others                   []exchange.Quantity
 		wantShown, wantUndecided exchange.Quantity
 	}{

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Of 10 that botd holds beside a person's 1 BTC, a stop covers 6. The exchange has refused one of the other 4, and accepted it: the wallet freezes its units,
+// Of 10 that botd holds next to a person's 1 BTC, a stop covers 6. The exchange has refused one of the other 4, and accepted it: the wallet freezes its units,
 // and the open list omits both.
 func TestRefusedStopThatTheWalletFreezesIsNotPlacedAgain(t *testing.T) {
 	t.Parallel()
@@ -118,7 +118,7 @@ func TestRefusedStopsThatRestFollowEachOther(t *testing.T) {
 	w.sees("1.008", "0.002", nil, own)
 	w.refusesStop(4)
 	w.refusesStop(1)
-	w.sees("1.001", "0.009", nil) // the first two rest, beside its own
+	w.sees("1.001", "0.009", nil) // the first two rest, in addition to its own
 	if have := soldBy(derive()); have != 1 {
 		t.Errorf("want 1 more for sale, have %d", have)
 	}

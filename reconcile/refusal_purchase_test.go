@@ -9,7 +9,7 @@ import (
 	"botd/strategy"
 )
 
-// refusedPurchase sends a purchase for 520 USDT, of which 500 would buy ten steps, beside a held quantity. The exchange refuses it.
+// refusedPurchase sends a purchase for 520 USDT, of which 500 would buy ten steps, next to a position. The exchange refuses it.
 func refusedPurchase(t testing.TB, held exchange.Quantity) (w *wallet, derive func() []Intent) {
 	w, derive = protecting(t)
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: held - 10}})

@@ -7,7 +7,7 @@ import (
 	"botd/reconcile/placement"
 )
 
-// The exchange refused an exit that took the place of the stop, and may have executed it. A new stop beside it would sell a person's units. It waits
+// The exchange refused an exit that took the place of the stop, and may have executed it. A new stop in addition would sell a person's units. It waits
 // until a wallet can show the sale, at most two seconds, and then covers what the wallet has.
 func TestStopAfterRefusedExitCoversWhatIsLeft(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestStopAfterRefusedPurchaseCoversThePosition(t *testing.T) {
 	}
 }
 
-// The exchange executed a refused exit of seven beside a stop of three: nothing is left for another stop.
+// The exchange executed a refused exit of seven next to a stop of three: nothing is left for another stop.
 func TestStopBesideExecutedRefusedExitCoversTheRest(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)

@@ -116,7 +116,7 @@ func TestStopThatAnotherCanceledMayBeSold(t *testing.T) {
 	}
 }
 
-// The newest 64 sizes of openings that a list has shown without ids, beside another row of that size, are remembered.
+// The newest 64 sizes of openings that a list has shown without ids, in addition to another row of that size, are remembered.
 func TestNewestRepeatedSizesAreRemembered(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[exchange.Quantity]bool{1: false, 2: true, maxRemembered + 1: true} {

@@ -42,7 +42,7 @@ func TestExitSellsNothingThatAnotherBotdHasSold(t *testing.T) {
 	}
 }
 
-// soldElsewhereOf holds fourteen beside a person's thousand, four of them bought so recently that no wallet decides anything yet.
+// soldElsewhereOf holds fourteen next to a person's thousand, four of them bought so recently that no wallet decides anything yet.
 func soldElsewhereOf(t testing.TB, target exchange.Quantity, rounds int, shown string, sold exchange.Quantity, ids, unread bool) *wallet {
 	t.Helper()
 	w, _ := protecting(t)

@@ -41,7 +41,7 @@ func (m *movedStop) ends(open ...exchange.Order) {
 	m.w.sees("1", "0.01", []exchange.Order{ended}, open...)
 }
 
-// To this botd, somebody has canceled its stop. Another stop beside the one in its place would sell the same units twice.
+// To this botd, somebody has canceled its stop. Another stop in addition to the one in its place would sell the same units twice.
 func TestStopInPlaceOfOneThatAnotherCanceledIsNotPlacedAgain(t *testing.T) {
 	t.Parallel()
 	notPlacedAgain(t)
@@ -121,7 +121,7 @@ func TestStopThatHasAnotherInItsPlaceIsCanceled(t *testing.T) {
 	}
 }
 
-// Any other order does not stand in for the stop, and the position needs a stop beside it.
+// Any other order does not stand in for the stop, and the position needs a stop in addition.
 func TestOrderNextToCanceledStopReplacesNothing(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(m *movedStop){

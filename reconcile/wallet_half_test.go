@@ -101,7 +101,7 @@ func TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown(t *testing.T) {
 	boughtNextToPeer(t, testSettle.StalenessMS+1_000, 0)
 }
 
-// boughtNextToPeer lets botd and another one buy seven each beside ten with a stop. The wallet, read a given time after the fill, shows the ten.
+// boughtNextToPeer lets botd and another one buy seven each in addition to ten with a stop. The wallet, read a given time after the fill, shows the ten.
 func boughtNextToPeer(t testing.TB, afterMS int64, want exchange.Quantity) {
 	t.Helper()
 	w, derive := protecting(t)

@@ -48,7 +48,7 @@ func TestMarginThatIsNotFreeIsRefused(t *testing.T) {
 }
 
 // TestFreeFuturesMargin has orders in flight, resting orders, and a position whose price has moved, with 10,000 USDT
-// at leverage 10, a fee of 0.1 % and a price of 50,000. All figures are computed by hand: the margin and the fee at the worst
+// at leverage 10, a fee of 0.1 % and a price of 50,000. All figures are computed manually: the margin and the fee at the worst
 // price, and the loss that a fill there would cause. 0.00000001 is the smallest unit of a price, to which a slip is rounded up.
 func TestFreeFuturesMargin(t *testing.T) {
 	t.Parallel()

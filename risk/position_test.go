@@ -10,7 +10,7 @@ import (
 )
 
 // A reduction is bounded by botd's part of the position, by the whole position, and by other reductions. The bounds are
-// computed by hand.
+// computed manually.
 func TestReductionIsBoundedByPosition(t *testing.T) {
 	t.Parallel()
 	rest := func(side exchange.Side, quantity exchange.Quantity) exchange.NewOrder {

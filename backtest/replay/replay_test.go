@@ -95,7 +95,7 @@ func ran(_ context.Context, config backtest.Config) (*backtest.Result, error) {
 		Trips: []backtest.TripRow{{PNL: "5", Fees: "0.1"}, {PNL: "-2.5", Fees: "0.2"}}}, nil
 }
 
-// The fills, profit, fees and the curve are computed by hand.
+// The fills, profit, fees and the curve are computed manually.
 func TestReplayComparesTradingWithBacktest(t *testing.T) {
 	t.Parallel()
 	r := replaying(t, "futures")

@@ -153,7 +153,7 @@ func TestPageNeedsNoNetwork(t *testing.T) {
 // A strategy with a position of a tenth moves a tenth, and its benchmark is scaled accordingly.
 func TestBuyAndHoldIsDrawnAtEquityVolatility(t *testing.T) {
 	t.Parallel()
-	have := report.Evened([]float64{100, 110, 99}, []float64{100, 101, 99.99}) // +10 %, -10 % beside +1 %, -1 %
+	have := report.Evened([]float64{100, 110, 99}, []float64{100, 101, 99.99}) // +10 %, -10 % against +1 %, -1 %
 	for i, want := range []float64{100, 101, 99.99} {
 		if diff := have[i] - want; diff > 0.02 || diff < -0.02 {
 			t.Errorf("point %d: want %v, have %v", i, want, have[i])

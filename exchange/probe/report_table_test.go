@@ -33,7 +33,7 @@ func candlesAt(openMS ...int64) *exchange.Candles {
 	return &exchange.Candles{Interval: exchange.Minute1, OpenMS: openMS}
 }
 
-// TestAnswersAreDescribed covers an answer of each kind, and each irregularity beside its bound.
+// TestAnswersAreDescribed covers an answer of each kind, and each irregularity just outside its bound.
 func TestAnswersAreDescribed(t *testing.T) {
 	t.Parallel()
 	const at = 1_767_225_600_000 // 2026-01-01

@@ -37,7 +37,7 @@ func (d *desk) barsOf(interval exchange.Interval, rows ...[6]float64) *exchange.
 	return c
 }
 
-// The worst price of a period within recorded minutes, computed by hand: after 1/16, 1/4 and 9/16 of a bar a price can have moved 1/4,
+// The worst price of a period within recorded minutes, computed manually: after 1/16, 1/4 and 9/16 of a bar a price can have moved 1/4,
 // 1/2 and 3/4 of the way to its extreme. The second bar opens where the first ends, the third after two missing ones.
 func TestTheWorstPriceOfAPeriod(t *testing.T) {
 	t.Parallel()

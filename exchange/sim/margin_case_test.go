@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// The margin account after a fill of 1 BTC, computed by hand: wallet 10000 less 0.05 % of the value, position margin a tenth of the cost,
+// The margin account after a fill of 1 BTC, computed manually: wallet 10000 less 0.05 % of the value, position margin a tenth of the cost,
 // order margin a tenth of 0.1 x 49000, maintenance 1 % of the value at the mark, which is 500 above 50000.
 func TestMarginAccountAfterFill(t *testing.T) {
 	t.Parallel()

@@ -6,7 +6,7 @@ import (
 	"botd/exchange"
 )
 
-// Slippage, impact and the volume cap over a candle of 4 SOL at 100, by hand: 0.1 % is 0.1, an impact of 1 % is 0.25 for each SOL of the
+// Slippage, impact and the volume cap over a candle of 4 SOL at 100, manually: 0.1 % is 0.1, an impact of 1 % is 0.25 for each SOL of the
 // four, and never more than 1. The taker pays 0.05 %, the maker 0.02 %.
 func TestCostOfFill(t *testing.T) {
 	t.Parallel()

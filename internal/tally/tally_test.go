@@ -13,8 +13,8 @@ func rat(text string) *big.Rat {
 	return r
 }
 
-// TestAPositionIsFollowedThroughZero buys 2 at 100 and 1 at 130, sells 5 at 120, and buys 1 at 90. The figures are computed by
-// hand.
+// TestAPositionIsFollowedThroughZero buys 2 at 100 and 1 at 130, sells 5 at 120, and buys 1 at 90. The figures are computed
+// manually.
 func TestAPositionIsFollowedThroughZero(t *testing.T) {
 	t.Parallel()
 	s := &Strategy{}

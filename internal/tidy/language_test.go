@@ -81,7 +81,11 @@ func findings(t *testing.T) (all []finding) {
 }
 
 // texts are the kinds of files, besides Go, that are checked for private words.
-var texts = []string{".js", ".css", ".html", ".gohtml", ".py", ".sh", ".md", ".yaml", ".yml", ".txt", ".txtar", ".service", ".sql", ".star"}
+var texts = []string{".js", ".css", ".html", ".gohtml", ".py", ".sh", ".md", ".yaml", ".yml", ".txt", ".txtar", ".service", ".sql", ".star",
+	".mjs", ".ts", ".toml"}
+
+// unchecked are the other kinds of files: data, pictures, and files whose form another program defines.
+var unchecked = []string{".git", ".sum", ".mod", ".png", ".svg", ".json", ".ipynb", ".typed", ".gitignore", ".dockerignore", ".test", ".prof", ".out"}
 
 // wide are the kinds of files whose lines may have any length: they are data, or contain a line of another
 // program's.
@@ -123,6 +127,9 @@ func examine(t *testing.T, name, text string) (all []finding) {
 		examineGo(&source{name, text, tree, set}, add, word)
 	case slices.Contains(texts, extension), name == ".ci/run":
 		paragraph(text, 1, "the text", word)
+	case extension != "" && !slices.Contains(unchecked, extension):
+		add(checkWords, 1, "files of this kind are not checked: add %s to texts", extension)
+		return all
 	default:
 		return nil
 	}
@@ -169,7 +176,7 @@ func examineGo(s *source, add func(check string, line int, format string, values
 			}
 			parts := camel(n.Name)
 			for _, part := range parts {
-				right := cmp.Or(Words[part], British[part])
+				right := cmp.Or(Words[part], British[part], compound(part))
 				if parts[0] != "test" { // a test's name is a sentence
 					right = cmp.Or(right, Names[part])
 				}
@@ -217,6 +224,9 @@ func examineGo(s *source, add func(check string, line int, format string, values
 		case *ast.Field:
 			skip[n.Tag] = true
 			declared(n.Names...)
+			if n.Tag != nil {
+				tag(n.Tag.Value, s.line(n.Tag.Pos()), word)
+			}
 		case *ast.AssignStmt:
 			if n.Tok == token.DEFINE {
 				for _, left := range n.Lhs {
@@ -250,6 +260,41 @@ func examineGo(s *source, add func(check string, line int, format string, values
 	})
 	for _, group := range s.tree.Comments {
 		paragraph(group.Text(), s.line(group.Pos()), "the comment", word)
+		for i, line := range strings.Split(group.Text(), "\n") {
+			for _, said := range letters.FindAllString(published(line), -1) {
+				if right := Comments[strings.ToLower(said)]; right != "" {
+					word(s.line(group.Pos())+i, "the comment", said, right)
+				}
+			}
+		}
+	}
+}
+
+// compound returns the term for a private word that a word of a name begins with: the wish of wishlist. Names of three letters may be part of any word.
+func compound(part string) string {
+	for private, right := range Words {
+		if len(private) >= 4 && len(part) >= len(private)+3 && strings.HasPrefix(part, private) {
+			return right
+		}
+	}
+	return ""
+}
+
+var tagName = regexp.MustCompile(`[a-z]+:"([^",]*)`)
+
+// tag finds private words in the names that a field has in JSON, YAML and the like.
+func tag(text string, line int, word func(line int, where, wrong, right string)) {
+	for _, found := range tagName.FindAllStringSubmatch(text, -1) {
+		if slices.Contains(PublishedTags, found[1]) {
+			continue
+		}
+		for _, run := range letters.FindAllString(found[1], -1) {
+			for _, part := range camel(run) {
+				if right := cmp.Or(Words[part], British[part], Names[part], compound(part)); right != "" {
+					word(line, "the tag", part, right)
+				}
+			}
+		}
 	}
 }
 
@@ -384,7 +429,15 @@ func TestPrivateWordsAreFound(t *testing.T) {
 		{"risk/x.go", "package risk\n\n// F is told.\nfunc F() {}\n", []string{`x.go:3: the comment has "told"`}},
 		{"risk/x.go", "package risk\n\nconst a = \"it can not\"\n", []string{`x.go:3: the text has "can not"`}},
 		{"risk/x.go", "package risk\n\n// Handled in the hands of a handler, in terms of looking over.\nvar lookup, broadcast, bencher, keptness int\n", nil},
-		{"risk/x.go", "package risk\n\nimport \"example.com/told\"\n\ntype t struct {\n\tA int `json:\"told\"`\n}\n\nvar _ = told.Wish\n", nil},
+		{"risk/x.go", "package risk\n\nimport \"example.com/told\"\n\nvar _ = told.Wish\n", nil},
+		{"risk/x.go", "package risk\n\ntype t struct {\n\tA int `json:\"told\"`\n\tB int `json:\"gone_waiting,omitempty\" yaml:\"a\"`\n}\n",
+			[]string{`x.go:4: the tag has "told"`, `x.go:5: the tag has "gone"`, `x.go:5: the tag has "waiting"`}},
+		{"risk/x.go", "package risk\n\ntype t struct {\n\tA int `json:\"wish\"`\n\tB int `json:\"lookback\"`\n}\n", nil},
+		{"risk/x.go", "package risk\n\nvar wishlist, tellall, heldQuantity, strikes int\n",
+			[]string{`wishlist has "wishlist"`, `tellall has "tellall"`, `heldQuantity has "held quantity"`, `strikes has "strikes"`}},
+		{"risk/x.go", "package risk\n\n// By hand, beside the lab.\nvar a, hasty1 int\n",
+			[]string{`hasty1 has "hasty"`, `comment has "hand"`, `comment has "beside"`, `comment has "lab"`}},
+		{"web/x.mts", "told", []string{`x.mts:1: files of this kind are not checked`}},
 		{"risk/x.go", "package risk\n\n// " + long + "\n", []string{"width risk/x.go:3: 163 columns"}},
 		{"risk/x.go", "package risk\n\nfunc f() {\n" + strings.Repeat("\n", 70) + "}\n", []string{"function risk/x.go:3: func f has 72 lines"}},
 		{"risk/x_test.go", "package risk\n\nfunc f() {\n" + strings.Repeat("\n", 70) + "}\n", nil},
@@ -413,6 +466,11 @@ func TestPrivateWordsAreFound(t *testing.T) {
 		{"web/x.gohtml", "<p>" + long + "</p>", []string{"width web/x.gohtml:1: 167 columns"}},
 		{"web/x.gohtml", "<p>a tenth of a per cent</p>", []string{`the text has "per cent"`}},
 		{"cmd/testdata/script/x.txtar", "# It can not be.", []string{`x.txtar:1: the text has "can not"`}},
+		{"web/x.mjs", "// " + long + "\nlet wish; // can not", []string{
+			`x.mjs:2: the text has "wish"`, `x.mjs:2: the text has "can not"`, "width web/x.mjs:1: 163",
+		}},
+		{"web/x.ts", "// told", []string{`x.ts:1: the text has "told"`}},
+		{"web/x.toml", "a = 1 # told", []string{`x.toml:1: the text has "told"`}},
 		{"web/x.png", "told", nil},
 		{"risk/x.go", "package risk\n\n// oldName does it.\nfunc newName() {}\n",
 			[]string{`comment risk/x.go:3: the comment of newName begins with "oldName"`}},

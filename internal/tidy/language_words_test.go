@@ -50,9 +50,17 @@ var Spoken = map[string]string{
 var Phrases = map[string]string{
 	"can not": "cannot", "somebody else's": "foreign", "fall from the peak": "drawdown", "greatest fall": "maximum drawdown",
 	"asked for twice": "set twice, confirmed", "beside the engine": "without the engine", "worked out": "computed",
-	"growth a year": "CAGR", "least value": "minimum notional", "most value": "maximum notional",
+	"held quantity": "position", "growth a year": "CAGR", "least value": "minimum notional", "most value": "maximum notional",
 	"per cent": "percent", "an own order": "botd's own order", "an own stop": "botd's own stop", "an own sale": "botd's own sale",
 }
+
+// Comments are words that a comment in Go does not contain, besides Words.
+var Comments = map[string]string{
+	"beside": "next to, in addition to", "hand": "manually", "lab": "backtest runner",
+}
+
+// PublishedTags are names of fields in JSON that users rely on, or that a journal contains.
+var PublishedTags = []string{"beside", "hasty", "kept", "kept_account", "kill_switch_beside_engine", "realised", "surplus", "terms", "waiting", "wish"}
 
 // Required are names that another module's interface requires.
 var Required = []string{"Truth"} // starlark.Value
@@ -63,7 +71,7 @@ var Published = []string{
 	"telegram.stranger", `"stranger"`, "`stranger`", "`wish`", `"wish":`,
 	"wish: {", "wish: str", "target, wish,", "`wished`", "`strategy.Wish`", "`mend`",
 	`"realised"`, "`realised`", "realised: {type", "realised: str", ", realised, fees,",
-	"exits.wanted", `"wanted"`, "liquidated.realised", "t.realised", "BTC-USDT realised", "CANCELLED", "LICENCE*",
+	"exits.wanted", `"wanted"`, "liquidated.realised", "t.realised", "BTC-USDT realised", "CANCELLED", "LICENCE*", "hand-written",
 }
 
 // FileNames are words without a meaning as the name of a file.

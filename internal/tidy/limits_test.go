@@ -163,7 +163,11 @@ func limitsIn(file *source) map[int]string {
 		case *ast.Field:
 			tags[n.Tag] = true
 		case *ast.BasicLit:
-			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING && !tags[n] && namedLimit.MatchString(text) {
+			if text, ok := joined(n); ok && !tags[n] && namedLimit.MatchString(text) {
+				found[file.line(n.Pos())] = namedLimit.FindString(text)
+			}
+		case *ast.BinaryExpr:
+			if text, ok := joined(n); ok && namedLimit.MatchString(text) {
 				found[file.line(n.Pos())] = namedLimit.FindString(text)
 			}
 		case *ast.SelectorExpr:
@@ -174,6 +178,21 @@ func limitsIn(file *source) map[int]string {
 		return true
 	})
 	return found
+}
+
+// joined returns the text of a literal, or of literals and parts of a text that are joined: what is between two of them and
+// not a literal separates words.
+func joined(e ast.Expr) (text string, ok bool) {
+	switch x := ast.Unparen(e).(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(x.Value)
+		return text, err == nil && x.Kind == token.STRING
+	case *ast.BinaryExpr:
+		first, any := joined(x.X)
+		second, also := joined(x.Y)
+		return first + second, x.Op == token.ADD && (any || also)
+	}
+	return " ", false
 }
 
 // limitConstants are the names of package risk for the limits.
@@ -197,6 +216,10 @@ func TestALimitIsFoundInTextAndConstant(t *testing.T) {
 		"var x = risk.Table()":                                       0,
 		"type x struct {\n\tA int `json:\"max_leverage\"`\n}":        0,
 		"var x = \"max_drawdowns\"":                                  0,
+		"var x = \"max_\" + \"drawdown\"":                            1,
+		"var x = y + \"a max_\" + (\"draw\" + \"down\") + y":         1,
+		"var x = \"max_\" + y + \"drawdown\"":                        0,
+		"var x = \"max_\" + \"draw\"":                                0,
 		"var x = []string{\n\"max_open_orders\",\n\"price_collar\"}": 2,
 	} {
 		if have := limitsIn(parsed(t, "x.go", text)); len(have) != want {

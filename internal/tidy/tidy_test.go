@@ -65,8 +65,9 @@ func TestAPackageOfAnotherSystemIsListed(t *testing.T) {
 	t.Parallel()
 	whole := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod": "module x", "a/a_windows.go": "//go:build windows\n\n// Package a is one. It is small.\npackage a", "a/a_test.go": "// Package b.\npackage a_test",
-		"b/c/x.go": "package main", "b/testdata/x.go": "package x", "d/go.mod": "module d", "d/x.go": "package d", "e/x.md": "",
+		"go.mod": "module x", "a/a_windows.go": "//go:build windows\n\n// Package a is one. It is small.\npackage a",
+		"a/a_test.go": "// Package b.\npackage a_test",
+		"b/c/x.go":    "package main", "b/testdata/x.go": "package x", "d/go.mod": "module d", "d/x.go": "package d", "e/x.md": "",
 	} {
 		if err := os.MkdirAll(filepath.Join(whole, filepath.Dir(name)), 0o700); err != nil {
 			t.Fatal(err)
@@ -405,26 +406,6 @@ func TestRootHasOnlyListedFiles(t *testing.T) {
 		})
 		if !unversioned && !slices.Contains(known, name) {
 			t.Errorf("%s does not belong into the root of the repository: remove it, or move it into its room", name)
-		}
-	}
-}
-
-// A package whose tests run in synctest bubbles may sleep, since there it takes no time.
-func TestTestsDoNotSleep(t *testing.T) {
-	t.Parallel()
-	for _, row := range Table {
-		virtual := false
-		var sleeps []string
-		for _, file := range sources(t, row.Path, true) {
-			for _, line := range file.calls(t, "time", "Sleep") {
-				sleeps = append(sleeps, fmt.Sprintf("%s:%d", file.path, line))
-			}
-			for _, one := range file.imports(t) {
-				virtual = virtual || one.path == "testing/synctest"
-			}
-		}
-		if len(sleeps) > 0 && !virtual {
-			t.Errorf("want testing/synctest or a signal instead of a sleep at %s", strings.Join(sleeps, ", "))
 		}
 	}
 }

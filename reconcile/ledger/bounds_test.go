@@ -289,7 +289,7 @@ func TestFeesOfBothKindsOfOrderVary(t *testing.T) {
 	}
 }
 
-// The tolerance is a fiftieth of the fee of the symbol that paid least, in either order: 0.005 of 10, beside 0.25 of 500.
+// The tolerance is a fiftieth of the fee of the symbol that paid least, in either order: 0.005 of 10, not 0.25 of 500.
 func TestTheToleranceIsOfTheSmallestFee(t *testing.T) {
 	t.Parallel()
 	for wallet, want := range map[string]bool{"999.7449": true, "999.7451": true, "999.7448": false, "999.7452": false} {

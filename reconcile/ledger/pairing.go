@@ -33,7 +33,7 @@ func (t *Pairing) Execute(x *Execution) {
 		t.Side = x.Side
 	}
 	t.Fees = t.Fees.Add(x.Worth)
-	if x.InBase { // the fee reduces the held quantity, and less is sold later
+	if x.InBase { // the fee reduces the position, and less is sold later
 		t.Held = t.Held.Sub(x.Fee)
 	} else {
 		t.Charged = t.Charged.Add(x.Fee)

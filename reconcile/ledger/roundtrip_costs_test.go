@@ -113,7 +113,7 @@ func TestAPersonsPositionIsNotTheStrategysForItsSize(t *testing.T) {
 	t.Parallel()
 	d := newDiary(t)
 	d.fills("one", placement.Entry, 100)
-	d.futures("995", nil, []Position{over(1, false, "0.05", "50000", "50000", "0")}) // beside one that is under way
+	d.futures("995", nil, []Position{over(1, false, "0.05", "50000", "50000", "0")}) // in addition to one that is under way
 	d.fills("one", placement.Exit, -100)
 	d.futures("990", nil, []Position{over(2, false, "0.1", "50000", "50000", "0")})
 	d.futures("985", nil, []Position{over(3, false, "0.1", "50000", "50000", "0")}) // after one of that size

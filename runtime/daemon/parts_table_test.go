@@ -217,7 +217,7 @@ func TestStartReportsWhatItFinds(t *testing.T) {
 		unclean bool
 		older   string
 		halt    record.HaltLevel
-		want    []string // beginnings of the lines, beside those of memory
+		want    []string // beginnings of the lines, in addition to those of memory
 	}{
 		{configs.Demo, false, "", record.LevelNone, []string{
 			"info daemon.started botd      demo on here; 1 strategy; data in /data; Ctrl-C stops",

@@ -47,7 +47,7 @@ func logged(t *testing.T) (console *ops.Console, lines func() []string) {
 }
 
 // TestTheClockIsCheckedByItsAgeAndItsBound covers readings in virtual time: good ones, failures around fifteen minutes, and bounds
-// beside half of the window.
+// next to half of the window.
 func TestTheClockIsCheckedByItsAgeAndItsBound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -193,7 +193,7 @@ func TestAnEndedOrderInAStaleListWithoutIDsIsNotForeign(t *testing.T) {
 	w.wantSound()
 }
 
-// Another botd with the same plan places the same order, and no list shows whose it is: nothing opens beside it, under any policy, while it rests. Where the
+// Another botd with the same plan places the same order, and no list shows whose it is: nothing else opens, under any policy, while it rests. Where the
 // list shows the ids of botd's own orders, an equal order of earlier is a person's.
 func TestEqualOrderWithoutIDBlocksOpenings(t *testing.T) {
 	t.Parallel()
@@ -282,7 +282,7 @@ func equalOpening(t testing.TB, c equal) {
 	}
 }
 
-// Another botd, or this one with a journal that was lost, has bought on spot, and no list shows whose its stop is: nothing opens beside it,
+// Another botd, or this one with a journal that was lost, has bought on spot, and no list shows whose its stop is: nothing else opens,
 // under any policy. A stop at another distance is a person's.
 func TestStopOfBotdsFormWithoutIDBlocksOpenings(t *testing.T) {
 	t.Parallel()

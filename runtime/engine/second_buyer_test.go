@@ -9,7 +9,7 @@ import (
 )
 
 // Without stops and without ids in the history, the form of its purchases alone shows another botd, or what this one bought before its journal was lost:
-// nothing opens beside them, under any policy, until a person has decided.
+// nothing else opens, under any policy, until a person has decided.
 func TestPurchaseOfBotdsFormWithoutIDBlocksOpenings(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"halt", "adopt", "ignore"} {

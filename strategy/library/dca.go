@@ -248,7 +248,7 @@ func (a *averagingTurn) ask(amount exchange.Amount, falling int64, why string) (
 }
 
 // mean returns the mean price paid: on futures the exchange's entry price, on spot the cost of the
-// held quantity, fees included.
+// position, fees included.
 func (a *averaging) mean(view *strategy.View, spent int64, quantity exchange.Quantity) exchange.Amount {
 	if view.Symbol.Market == exchange.Futures && !view.Position.EntryPrice.IsZero() || quantity == 0 {
 		return view.Position.EntryPrice

@@ -249,7 +249,7 @@ func (m *mesh) heldNow(view *strategy.View, held cellSet) cellSet {
 	return held
 }
 
-// positionLost reports whether something other than the cells' own orders closed the held quantity:
+// positionLost reports whether something other than the cells' own orders closed the position:
 // cells held before, there is no position, and no order of theirs is in the book whose fill might
 // still be unknown.
 func positionLost(view *strategy.View, before, held *cellSet) bool {

@@ -91,7 +91,7 @@ func stepOf(setting *strategy.Setting, everyMS int64) int64 {
 	return max(1, int64(setting.CatchUp), (setting.TickMS+everyMS-1)/everyMS)
 }
 
-// outstanding returns the held quantity plus the quantity that the strategy's own entries may still
+// outstanding returns the position plus the quantity that the strategy's own entries may still
 // fill, in the direction of a sign. A market order for an amount of money counts as one slice if no
 // price is known.
 func outstanding(view *strategy.View, sign, slice exchange.Quantity) exchange.Quantity {

@@ -33,7 +33,7 @@ func TestStepsAreReadAndWritten(t *testing.T) {
 	}
 }
 
-// The step is rounded away from the entry on its winning side. The prices are computed by hand, from an entry at 50,000.05.
+// The step is rounded away from the entry on its winning side. The prices are computed manually, from an entry at 50,000.05.
 func TestStepPriceAndReach(t *testing.T) {
 	t.Parallel()
 	symbol := testSymbol(t)

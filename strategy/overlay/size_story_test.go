@@ -7,7 +7,7 @@ import (
 	"botd/strategy"
 )
 
-// Quantities and prices are computed by hand, for an equity of 10,000 USDT.
+// Quantities and prices are computed manually, for an equity of 10,000 USDT.
 func TestSizeFromEntryToExit(t *testing.T) {
 	t.Parallel()
 	stop := strategy.Distance{Share: one / 50}

@@ -23,7 +23,7 @@ func output(t *testing.T, change func(v *strategy.View), top, expression string)
 	return w.close(s, 120).Reason
 }
 
-// The right side of each pair is computed by hand, as docs/strategies.md describes the function.
+// The right side of each pair is computed manually, as docs/strategies.md describes the function.
 func TestSeriesHaveTheValuesOfTheirDefinition(t *testing.T) {
 	t.Parallel()
 	for expression, want := range map[string]string{
