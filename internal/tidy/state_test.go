@@ -87,6 +87,9 @@ func TestEveryFieldOfTheTrackerBelongsToAPart(t *testing.T) {
 			for _, field := range of.Type.(*ast.StructType).Fields.List {
 				if found++; len(field.Names) > 0 {
 					t.Errorf("%s:%d: the field %s belongs to no part of the tracker", file.path, file.line(field.Pos()), field.Names[0].Name)
+				} else if part := rootOf(field.Type); !slices.Contains(state, part) {
+					t.Errorf("%s:%d: %s is neither in parts nor in state: its fields may be exported, and methods of the tracker use them", file.path,
+						file.line(field.Pos()), part)
 				}
 			}
 			return false

@@ -11,7 +11,7 @@ import (
 )
 
 // parts are the types that the tracker is made of. Each owns its fields: methods of the tracker call its methods.
-var parts = []string{"tracked", "spotWallet", "sentRequests", "refusals", "spotEnded", "peer", "pass"}
+var parts = []string{"tracked", "spotWallet", "sentRequests", "refusals", "spotEnded", "peer", "unnamedPeer", "pass"}
 
 // state are the structs of reconcile with no exported field: other packages read them through methods, and change them by records and snapshots.
 var state = append([]string{"Tracker", "observedAccount", "derivedSums", "buffers", "configuration",
