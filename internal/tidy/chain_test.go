@@ -33,6 +33,7 @@ var required = map[string]map[string]string{
 		"runtime/engine/tick.go:inquire":        "the question to the strategy is an effect",
 		"runtime/engine/round.go:fetchVanished": "the order is fetched by its id",
 		"exchange/rest/send.go:DoBefore":        "the request goes out",
+		"exchange/rest/send.go:read":            "a read that fails is tried again",
 		"runtime/worker/worker.go:Put":          "the strategy is asked",
 		"runtime/worker/worker.go:perform":      "the strategy answers",
 		"risk/risk.go:Check":                    "the intent is checked",
