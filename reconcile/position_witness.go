@@ -183,7 +183,7 @@ func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	row := s.rowOf(snapshot)
 	for i := 0; i < len(snapshot.Closed) && row == nil; i++ {
-		if s.unexplainedEnd(&snapshot.Closed[i]) || s.replaced(&snapshot.Closed[i]) {
+		if s.unexplainedEnd(&snapshot.Closed[i]) || replaced(s, &snapshot.Closed[i]) {
 			row = &snapshot.Closed[i]
 		}
 	}
@@ -195,7 +195,7 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 
 // replaced reports whether a row of positions/history shows the liquidation of a position in whose place the list shows a later one: a fill of an order
 // that was on its way has opened that. The exchange numbers positions upward, so each counts once.
-func (s *SymbolState) replaced(row *exchange.Position) bool {
+func replaced(s *SymbolState, row *exchange.Position) bool {
 	return row.Status == exchange.PositionLiquidated && row.Symbol == s.Key().Name && row.Remaining == 0 &&
 		row.ID != s.positionID && row.ID > s.LiquidatedID() && slices.Contains(s.seen, row.ID)
 }

@@ -4,7 +4,7 @@ package mutant
 var futures = []Row{
 	{"replaced_unreported", "a liquidation goes unreported if a fill has opened a later position", "46",
 		"runtime/engine TestLiquidationDuringAnEntryIsAnEvent", []Edit{
-			{"reconcile.SymbolState.Liquidation", " || s.replaced(&snapshot.Closed[i])", ""},
+			{"reconcile.SymbolState.Liquidation", "replaced(s, &snapshot.Closed[i])", "false"},
 		}},
 	{"omitted_stop_rests", "after a start, a stop that the list omits and whose end cannot be read counts as resting", "43",
 		"reconcile TestOmittedStopWithUnreadableEndIsReplaced", []Edit{
