@@ -44,7 +44,7 @@ type earner struct {
 	given   *configs.StrategyConfig
 
 	made       profit.Profit // by the ledger of the live run
-	trips      []view.RoundTrip
+	trips      []view.ClosedPosition
 	fills      []view.Fill
 	result     *backtest.Result
 	page       string // of the backtest's report

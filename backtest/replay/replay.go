@@ -24,7 +24,7 @@ import (
 // Traded is the trading of a running strategy, as the API shows it.
 type Traded struct {
 	Fills  []view.Fill
-	Trips  []view.RoundTrip
+	Trips  []view.ClosedPosition
 	Equity func(fromMS int64) (view.EquitySeries, error) // of the account
 }
 
@@ -120,9 +120,9 @@ func (r *Replay) price() {
 			long, same := t.Side == "LONG", number(t.Quantity) == f.Quantity
 			switch {
 			case f.Price != 0 || !same:
-			case f.Buy == long && near(f.AtMS, t.EnteredMS):
+			case f.Buy == long && near(f.AtMS, t.OpenedMS):
 				f.Price = number(t.EntryPrice)
-			case f.Buy != long && near(f.AtMS, t.LeftMS):
+			case f.Buy != long && near(f.AtMS, t.ClosedMS):
 				f.Price = number(t.ExitPrice)
 			}
 		}
@@ -174,7 +174,7 @@ func (r *Replay) wallet(account *view.EquitySeries) (exchange.Amount, error) {
 // earned returns the profit of the strategy's round trips within the time, and their fees.
 func (r *Replay) earned(toMS int64) (sum, fees float64) {
 	for i := range r.Traded.Trips {
-		if t := &r.Traded.Trips[i]; t.EnteredMS >= r.FromMS && t.LeftMS <= toMS {
+		if t := &r.Traded.Trips[i]; t.OpenedMS >= r.FromMS && t.ClosedMS <= toMS {
 			sum, fees = sum+number(t.PNL), fees+number(t.Fees)
 		}
 	}
@@ -199,7 +199,7 @@ func (r *Replay) curve(config *backtest.Config) parity.ProfitCurve {
 
 // charges returns the known fees of fills, and the other costs of a round trip at its end.
 func (r *Replay) charges() (all []parity.Charge) {
-	trips := slices.SortedStableFunc(slices.Values(r.Traded.Trips), func(a, b view.RoundTrip) int { return cmp.Compare(a.LeftMS, b.LeftMS) })
+	trips := slices.SortedStableFunc(slices.Values(r.Traded.Trips), func(a, b view.ClosedPosition) int { return cmp.Compare(a.ClosedMS, b.ClosedMS) })
 	known := make([]float64, len(trips))
 	for i := range r.Traded.Fills {
 		f := &r.Traded.Fills[i]
@@ -221,7 +221,7 @@ func (r *Replay) charges() (all []parity.Charge) {
 	}
 	for k := range trips {
 		t := &trips[k]
-		all = append(all, parity.Charge{AtMS: t.LeftMS, USDT: number(t.Fees) + number(t.Funding) - known[k]})
+		all = append(all, parity.Charge{AtMS: t.ClosedMS, USDT: number(t.Fees) + number(t.Funding) - known[k]})
 	}
 	slices.SortStableFunc(all, func(a, b parity.Charge) int { return cmp.Compare(a.AtMS, b.AtMS) })
 	return all
@@ -229,13 +229,13 @@ func (r *Replay) charges() (all []parity.Charge) {
 
 // tripOf returns the index of a fill's round trip in a list sorted by end time, or -1 if it is still open or not
 // listed.
-func tripOf(trips []view.RoundTrip, f *view.Fill) int {
+func tripOf(trips []view.ClosedPosition, f *view.Fill) int {
 	enters, until := f.Purpose == placement.Entry.String(), f.AtMS
 	if !enters { // the fill may be reported after the end
 		until -= apart
 	}
-	k, _ := slices.BinarySearchFunc(trips, until, func(t view.RoundTrip, atMS int64) int { return cmp.Compare(t.LeftMS, atMS) })
-	for ; k < len(trips) && f.AtMS >= trips[k].EnteredMS-apart; k++ {
+	k, _ := slices.BinarySearchFunc(trips, until, func(t view.ClosedPosition, atMS int64) int { return cmp.Compare(t.ClosedMS, atMS) })
+	for ; k < len(trips) && f.AtMS >= trips[k].OpenedMS-apart; k++ {
 		opens := (trips[k].Side == "LONG") == (f.Side == exchange.Buy.String())
 		if opens == enters || f.Purpose == placement.Order.String() { // a strategy's own order may either open or close
 			return k

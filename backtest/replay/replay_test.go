@@ -40,7 +40,7 @@ func traded() Traded {
 			{AtMS: at(-30), ClientOrderID: "a", Side: "BUY", Quantity: "0.2", Price: "90", Purpose: "entry"},
 			{AtMS: at(65), ClientOrderID: "b", Side: "BUY", Quantity: "0.5", Price: "100", Purpose: "entry", Fee: "0.07"},
 		},
-		Trips: []view.RoundTrip{{Side: "LONG", Quantity: "0.5", EntryPrice: "100", ExitPrice: "110", EnteredMS: at(65), LeftMS: at(195),
+		Trips: []view.ClosedPosition{{Side: "LONG", Quantity: "0.5", EntryPrice: "100", ExitPrice: "110", OpenedMS: at(65), ClosedMS: at(195),
 			Fees: "0.15", Funding: "0.05",
 			PNL: "4.8"}},
 		Equity: func(int64) (view.EquitySeries, error) {
@@ -140,7 +140,7 @@ func TestComparisonStartsBeforeFirstFill(t *testing.T) {
 	}
 	r = replaying(t, "futures")
 	r.Traded.Fills, r.FromMS = []view.Fill{{AtMS: at(360), Side: "BUY", Quantity: "0.5", Purpose: "entry"}}, at(360)
-	r.Traded.Trips[0].EnteredMS = at(360)
+	r.Traded.Trips[0].OpenedMS = at(360)
 	if outcome, err = r.Run(t.Context(), ran); err != nil || len(outcome.Answer.LiveCurve.Profit) != 0 || outcome.Fills[0].Price != 100 {
 		t.Errorf("a fill at the end of what is recorded: have %+v, %v", outcome, err)
 	}
@@ -198,12 +198,12 @@ func TestStartingBalance(t *testing.T) {
 // The round trip has the same quantity, and started or ended within ten seconds of the fill.
 func TestAFillWithoutAPriceHasThatOfItsRoundTrip(t *testing.T) {
 	t.Parallel()
-	long := view.RoundTrip{Side: "LONG", Quantity: "0.5", EntryPrice: "100", ExitPrice: "110", EnteredMS: at(65), LeftMS: at(195)}
+	long := view.ClosedPosition{Side: "LONG", Quantity: "0.5", EntryPrice: "100", ExitPrice: "110", OpenedMS: at(65), ClosedMS: at(195)}
 	short := long
 	short.Side, short.EntryPrice, short.ExitPrice = "SHORT", "120", "90"
 	for _, c := range []struct {
 		what  string
-		trip  view.RoundTrip
+		trip  view.ClosedPosition
 		fill  parity.Execution
 		price float64
 	}{
@@ -216,7 +216,7 @@ func TestAFillWithoutAPriceHasThatOfItsRoundTrip(t *testing.T) {
 		{"another quantity", long, parity.Execution{AtMS: at(65), Buy: true, Quantity: 0.4}, 0},
 		{"one that has a price", long, parity.Execution{AtMS: at(65), Buy: true, Quantity: 0.5, Price: 7}, 7},
 	} {
-		r := &Replay{fills: []parity.Execution{c.fill}, Traded: Traded{Trips: []view.RoundTrip{c.trip}}}
+		r := &Replay{fills: []parity.Execution{c.fill}, Traded: Traded{Trips: []view.ClosedPosition{c.trip}}}
 		if r.price(); r.fills[0].Price != c.price {
 			t.Errorf("%s: want %v, have %v", c.what, c.price, r.fills[0].Price)
 		}
@@ -226,8 +226,8 @@ func TestAFillWithoutAPriceHasThatOfItsRoundTrip(t *testing.T) {
 // The ends of the time are included.
 func TestEarnedCountsRoundTripsInRange(t *testing.T) {
 	t.Parallel()
-	r := &Replay{FromMS: 100, Traded: Traded{Trips: []view.RoundTrip{{EnteredMS: 100, LeftMS: 200, PNL: "1", Fees: "0.1"},
-		{EnteredMS: 99, LeftMS: 200, PNL: "20", Fees: "2"}, {EnteredMS: 100, LeftMS: 201, PNL: "300", Fees: "30"}, {EnteredMS: 150, LeftMS: 160, PNL: "4000"}}}}
+	r := &Replay{FromMS: 100, Traded: Traded{Trips: []view.ClosedPosition{{OpenedMS: 100, ClosedMS: 200, PNL: "1", Fees: "0.1"},
+		{OpenedMS: 99, ClosedMS: 200, PNL: "20", Fees: "2"}, {OpenedMS: 100, ClosedMS: 201, PNL: "300", Fees: "30"}, {OpenedMS: 150, ClosedMS: 160, PNL: "4000"}}}}
 	if sum, fees := r.earned(200); sum != 4_001 || fees != 0.1 {
 		t.Errorf("want 4001 and 0.1, have %v and %v", sum, fees)
 	}
@@ -262,8 +262,8 @@ func TestTradingCosts(t *testing.T) {
 			{AtMS: 50_000, Side: "SELL", Purpose: "entry", Price: "110", Fee: "0.3", FeeAsset: "USDT"},
 			{AtMS: 60_000, Side: "BUY", Purpose: "exit"},
 		},
-		Trips: []view.RoundTrip{{Side: "SHORT", EnteredMS: 50_000, LeftMS: 60_000, Fees: "0.7", Funding: "0.2"},
-			{Side: "LONG", EnteredMS: 10, LeftMS: 20, Fees: "1.6", Funding: "0"}},
+		Trips: []view.ClosedPosition{{Side: "SHORT", OpenedMS: 50_000, ClosedMS: 60_000, Fees: "0.7", Funding: "0.2"},
+			{Side: "LONG", OpenedMS: 10, ClosedMS: 20, Fees: "1.6", Funding: "0"}},
 	}}
 	want := []parity.Charge{{AtMS: 10, Base: 0.01}, {AtMS: 20, USDT: 0.5}, {AtMS: 20, USDT: 0.1}, {AtMS: 50_000, USDT: 0.3}, {AtMS: 60_000, USDT: 0.6}}
 	if diff := cmp.Diff(want, r.charges(), cmp.Comparer(func(x, y float64) bool { return math.Abs(x-y) < 1e-9 })); diff != "" {
@@ -274,7 +274,7 @@ func TestTradingCosts(t *testing.T) {
 // The fill opened or closed it, as far as readings show.
 func TestTheRoundTripOfAFill(t *testing.T) {
 	t.Parallel()
-	trips := []view.RoundTrip{{Side: "LONG", EnteredMS: 100_000, LeftMS: 200_000}, {Side: "SHORT", EnteredMS: 200_000, LeftMS: 300_000}}
+	trips := []view.ClosedPosition{{Side: "LONG", OpenedMS: 100_000, ClosedMS: 200_000}, {Side: "SHORT", OpenedMS: 200_000, ClosedMS: 300_000}}
 	for _, c := range []struct {
 		what string
 		fill view.Fill

@@ -138,7 +138,7 @@ var Table = []Row{
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
 		impure, "internal/private internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
-		impure, "internal/private docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange " +
+		impure, "internal/private internal/renamed docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange " +
 			"strategy reconcile/ledger reconcile/record " +
 			"reconcile/account risk backtest/parity internal/inbound", "prometheus dto"},
 	{"runtime/api/client", "queries a running daemon over its API: through its unix socket, or over TCP with a token",
@@ -217,7 +217,7 @@ var Table = []Row{
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",
 		impure, "cmd/botd/cli", ""},
 	{"cmd/botd/cli/shell", "provides what every command needs: global flags, output formats, tables, progress, prompts, signals",
-		impure, "internal/paint internal/printable internal/failure internal/spell", "sys table cobra isatty"},
+		impure, "internal/paint internal/printable internal/failure internal/renamed internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli/connect", "finds the configuration and the daemon that a command addresses",
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra"},
@@ -280,6 +280,8 @@ var Table = []Row{
 	{"internal/chaos/crash", "ends the process at a named point: around a commit of the journal, or a request to the exchange",
 		tests, "exchange reconcile/record runtime", ""},
 	{"internal/failure", "attaches an exit code and a hint to an error",
+		impure, "", ""},
+	{"internal/renamed", "adds the deprecated names of renamed fields to JSON",
 		impure, "", ""},
 	{"internal/plural", "formats a number with its noun",
 		pure, "", ""},

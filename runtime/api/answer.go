@@ -3,12 +3,12 @@ package api
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
+	"botd/internal/renamed"
 	"botd/runtime/view"
 )
 
@@ -68,7 +68,7 @@ func answerAs(w http.ResponseWriter, status int, value any) {
 }
 
 func encode(value any) []byte {
-	text, err := json.Marshal(value)
+	text, err := renamed.Marshal(value)
 	if err != nil {
 		panic(fmt.Sprintf("api: %T: %v", value, err)) // a type of botd that does not marshal to JSON
 	}

@@ -26,7 +26,7 @@ type Channels interface {
 type ChannelResult struct {
 	Channel string `json:"channel"`
 	Result  string `json:"result"` // sent | failed | not_sent; the last for a dry run
-	Reason  string `json:"why,omitempty"`
+	Reason  string `json:"reason,omitempty" was:"why"`
 	TookMS  int64  `json:"took_ms"`
 }
 

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"unicode"
 
+	"botd/internal/renamed"
 	"botd/runtime/api/auth"
 )
 
@@ -150,6 +151,7 @@ func (d *derivation) specOf(of reflect.Type) *ast.TypeSpec {
 
 // properties returns a struct's fields, including those of embedded structs.
 func (d *derivation) properties(of reflect.Type) (lines, required []string) {
+	var oldLines, oldRequired []string
 	var fields []*ast.Field
 	if strings.HasSuffix(nameOf(of), "List") {
 		d.spec(reflect.TypeFor[Change]()) // reads the package
@@ -174,12 +176,18 @@ func (d *derivation) properties(of reflect.Type) (lines, required []string) {
 		if name == "" || name == "-" {
 			continue
 		}
+		property := d.property(of, field, byName[field.Name])
+		lines = append(lines, name+": "+property)
 		if option != "omitempty" {
 			required = append(required, name)
+			oldRequired = append(oldRequired, renamed.OldNames(field)...)
 		}
-		lines = append(lines, name+": "+d.property(of, field, byName[field.Name]))
+		for _, old := range renamed.OldNames(field) {
+			kind, _, _ := strings.Cut(strings.TrimSuffix(property, "}"), ", description: ")
+			oldLines = append(oldLines, old+": "+kind+", deprecated: true, description: 'Use "+name+".'}")
+		}
 	}
-	return lines, required
+	return append(lines, oldLines...), append(required, oldRequired...)
 }
 
 // limits are bounds that types cannot express.
@@ -223,9 +231,6 @@ func (d *derivation) property(of reflect.Type, field reflect.StructField, declar
 	}
 	if limit := limits[of.Name()+"."+name]; limit != "" {
 		kind += ", " + limit
-	}
-	if instead, old := strings.CutPrefix(comment, "deprecated: "); old {
-		kind, comment = kind+", deprecated: true", instead
 	}
 	if comment != "" {
 		kind += ", description: " + quoted(capital(comment))

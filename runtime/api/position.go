@@ -8,8 +8,8 @@ import (
 var positionRoutes = []route{
 	{id: "positions", tag: "money", method: "GET", path: "/api/v1/positions", minimum: auth.Viewer, endpoint: all(of(viewsOf, (*views).positions)),
 		summary: "Open positions as the exchange reports them, with what the journal explains and what protects them."},
-	{id: "ended_positions", tag: "money", method: "GET", path: "/api/v1/positions/history", minimum: auth.Viewer,
-		endpoint: list(of(viewsOf, (*views).endedPositions)),
+	{id: "closed_positions", tag: "money", method: "GET", path: "/api/v1/positions/history", minimum: auth.Viewer,
+		endpoint: list(of(viewsOf, (*views).closedPositions)),
 		summary: "Closed positions, newest first, whoever opened them, including those of earlier runs. On spot, the quantities that a strategy bought " +
 			"and sold again.",
 		takes: []parameter{ofStrategy, ofMarket, ofSymbol}},
@@ -45,11 +45,11 @@ func (v *views) positions(*request) ([]view.Position, error) {
 	return all, nil
 }
 
-func (v *views) endedPositions(r *request) ([]view.EndedPosition, string) {
-	return v.history.EndedPositions(r.page, r.isOf)
+func (v *views) closedPositions(r *request) ([]view.ClosedPosition, string) {
+	return v.history.ClosedPositions(r.page, r.isOf)
 }
 
-func (v *views) trades(r *request) ([]view.RoundTrip, string) {
+func (v *views) trades(r *request) ([]view.ClosedPosition, string) {
 	return v.history.RoundTrips(r.page, r.isOf)
 }
 

@@ -24,7 +24,8 @@ func TestLimitsShowUtilizationHeadroomAndTheRemedy(t *testing.T) {
 			"near": "alerts"},
 		{"scope": "strategy one", "strategy": "one", "rule": "max_daily_loss", "value": "101 USDT", "use": "101 USDT", "limit": "100 USDT",
 			"headroom": "0 USDT", "ratio": 1.01, "state": "breached", "near": "alerts",
-			"why": "lost", "way_out": "clears automatically", "since": "1970-01-01T00:00:01Z", "until": "1970-01-02T00:00:00Z"},
+			"reason": "lost", "why": "lost",
+			"remedy": "clears automatically", "way_out": "clears automatically", "since": "1970-01-01T00:00:01Z", "until": "1970-01-02T00:00:00Z"},
 	}
 	for _, path := range []string{"/api/v1/risk/limits", "/api/v1/limits"} {
 		var page struct{ Items []map[string]any }

@@ -31,7 +31,6 @@ func (s *Server) status(r *request) (view.Status, error) {
 	}
 	if s.config.LaneUse != nil {
 		status.LaneUse = s.config.LaneUse()
-		status.OldLaneUse = status.LaneUse
 	}
 	if s.config.Head != nil {
 		status.Journal = s.config.Head(r.Context())

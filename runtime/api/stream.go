@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"botd/internal/renamed"
 	"botd/runtime/api/auth"
 	"botd/runtime/ops"
 	"botd/runtime/view"
@@ -41,7 +41,7 @@ var allTopics = []Topic{
 	{"intent", reflect.TypeFor[view.Intent](), "derived, and at each step"},
 	{"order", reflect.TypeFor[view.Order](), "placed, and at each change"},
 	{"fill", reflect.TypeFor[view.Fill](), "polled"},
-	{"trade", reflect.TypeFor[view.RoundTrip](), "a round trip was booked"},
+	{"trade", reflect.TypeFor[view.ClosedPosition](), "a round trip was booked"},
 	{"position", reflect.TypeFor[view.PositionChange](), "a position changed"},
 	{"risk", reflect.TypeFor[view.Notice](), "a halt, a breaker or a limit began or ended"},
 	{"reconcile", reflect.TypeFor[view.Notice](), "quarantined, adopted, found, stale"},
@@ -111,7 +111,7 @@ func newStream(epoch string, metrics *ops.Metrics) *Stream {
 
 // Publish sends an event to every client and waits for none of them.
 func (s *Stream) Publish(topic string, content any) {
-	text, err := json.Marshal(content)
+	text, err := renamed.Marshal(content)
 	if err != nil {
 		panic(fmt.Sprintf("api: event %s: %v", topic, err)) // a type of botd that does not marshal to JSON
 	}
@@ -183,7 +183,7 @@ type Hello struct {
 type Gap struct {
 	After  string `json:"after_id"`
 	Last   string `json:"last_id"`
-	Reason string `json:"why"`
+	Reason string `json:"reason" was:"why"`
 }
 
 var (
@@ -382,7 +382,7 @@ func (f *flow) write(text []byte) {
 }
 
 func (f *flow) send(id, topic string, content any) {
-	text, err := json.Marshal(content)
+	text, err := renamed.Marshal(content)
 	if err != nil {
 		panic(fmt.Sprintf("api: event %s: %v", topic, err))
 	}

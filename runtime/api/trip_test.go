@@ -57,25 +57,25 @@ func TestRoundTripsAreNetAndExcludeForeignPositions(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.take(accounted(t)...)
-	trades := decoded[List[view.RoundTrip]](t, d.want(200, "/api/v1/trades")).Items
+	trades := decoded[List[view.ClosedPosition]](t, d.want(200, "/api/v1/trades")).Items
 	if len(trades) != 1 {
 		t.Fatalf("want one round trip, have %+v", trades)
 	}
-	want := view.RoundTrip{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", EntryPrice: "50000",
+	want := view.ClosedPosition{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", EntryPrice: "50000",
 		ExitPrice: "51000",
-		EnteredMS: 1_000, LeftMS: 2_000, Asset: "USDT",
+		OpenedMS:  1_000, ClosedMS: 2_000, Asset: "USDT",
 		Realized: "30", Fees: "1.5", Funding: "0", PNL: "28.5", Derived: true, Whole: true, Purpose: "stop_loss", PositionID: 2}
 	if trades[0] != want {
 		t.Errorf("want %+v\nhave %+v", want, trades[0])
 	}
-	var over []string
-	for _, p := range decoded[List[view.EndedPosition]](t, d.want(200, "/api/v1/positions/history")).Items {
-		over = append(over, fmt.Sprint(p.PositionID, p.Strategy, p.Side, p.Purpose))
+	var all []string
+	for _, p := range decoded[List[view.ClosedPosition]](t, d.want(200, "/api/v1/positions/history")).Items {
+		all = append(all, fmt.Sprint(p.PositionID, p.Strategy, p.Side, p.Purpose))
 	}
-	if want := []string{"3SHORTliquidation", "2trendLONGstop_loss"}; !slices.Equal(want, over) {
-		t.Errorf("positions that are over: want %v, have %v", want, over)
+	if want := []string{"3SHORTliquidation", "2trendLONGstop_loss"}; !slices.Equal(want, all) {
+		t.Errorf("closed positions: want %v, have %v", want, all)
 	}
-	if items := decoded[List[view.RoundTrip]](t, d.want(200, "/api/v1/trades?strategy=hold")).Items; len(items) != 0 {
+	if items := decoded[List[view.ClosedPosition]](t, d.want(200, "/api/v1/trades?strategy=hold")).Items; len(items) != 0 {
 		t.Errorf("of another strategy: want none, have %+v", items)
 	}
 }

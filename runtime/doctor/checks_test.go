@@ -248,7 +248,7 @@ func TestDaemonIsExamined(t *testing.T) {
 			config: `{"hash":"HASH"}`}, false,
 			[]finding{{"daemon", StateFail, "ADDRESS is not ready: venue blind", "see botd status and the log"}}},
 		{"degraded", map[string]string{health: "{}", status: `{` + own + `,"ready":true,"degraded":[{"state":"latch","scope":"s0","cause":"stops failed",` +
-			`"way_out":"botd resume","since":"2026-01-02T04:05:06Z"}]}`, config: `{"hash":"HASH"}`}, false,
+			`"remedy":"botd resume","since":"2026-01-02T04:05:06Z"}]}`, config: `{"hash":"HASH"}`}, false,
 			[]finding{{"daemon", StateWarn, "latch s0 since 2026-01-02 04:05:06: stops failed", "botd resume"}}},
 		{"another version", map[string]string{health: "{}", status: `{"version":"0.0.1","ready":true}`, config: `{"hash":"HASH"}`}, false,
 			[]finding{{"daemon", StateWarn, "botd 0.0.1 runs, this is ", "restart it to run the installed version"}}},

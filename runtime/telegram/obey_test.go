@@ -134,8 +134,8 @@ func halted(n int) string {
 		steps, blind = append(steps, fmt.Sprintf(`{"text":"close %d"}`, i)), append(blind, fmt.Sprintf(`"symbol %d"`, i))
 	}
 	return `{"does":["a","b"],"steps":[` + strings.Join(steps, ",") + `],"blind":[` + strings.Join(blind, ",") + `],"still":[
-		{"state":"halted","cause":"a person","since":"2026-01-01T12:00:00+02:00","way_out":"botd rearm"},
-		{"state":"quarantine","strategy":"one","symbol":"BTC-USDT","cause":"a fault","since":"2026-01-02T00:00:00Z","way_out":"release"}]}`
+		{"state":"halted","cause":"a person","since":"2026-01-01T12:00:00+02:00","remedy":"botd rearm"},
+		{"state":"quarantine","strategy":"one","symbol":"BTC-USDT","cause":"a fault","since":"2026-01-02T00:00:00Z","remedy":"release"}]}`
 }
 
 // A long list is cut after twelve lines, and the rest is counted.
@@ -215,12 +215,12 @@ func TestStatusAndPositionsReplies(t *testing.T) {
 	for _, c := range []struct{ command, answer, want string }{
 		{"/status", `{"mode":"live","instance":"main","ready":true,"uptime_s":3661,"equity":"5000","today":{"change":"12","change_ratio":0.0125},
 			"open_orders":3,"unsettled":2,"positions":1,"checks":[{"name":"clock","ok":false,"detail":"late"}],"strategies":[
-			{"name":"one","state":"running","symbol":"BTC-USDT","position":"0.5","target":"0.7","last_price":"50100","why":"the trend"}]}`,
+			{"name":"one","state":"running","symbol":"BTC-USDT","position":"0.5","target":"0.7","last_price":"50100","state_reason":"the trend"}]}`,
 			"botd main live, up 1h1m1s: ready\nequity 5000 USDT, today 12 (1.25 %), 3 orders, 2 unsettled, 1 positions\n" +
 				"one running: 0.5 BTC-USDT, target 0.7, last 50100. the trend"},
 		{"/status", `{"mode":"paper","instance":"i","ready":false,"checks":[{"name":"a","ok":false,"detail":"x"},{"name":"b","ok":true,"detail":"y"},
 			{"name":"c","ok":false,"detail":"z"}],"degraded":[{"state":"blind","symbol":"BTC-USDT","cause":"no answer","since":"2026-01-01T00:00:00Z",
-			"way_out":"it ends"}]}`,
+			"remedy":"it ends"}]}`,
 			"botd i paper, up 0s: NOT READY; a: x; c: z\nequity  USDT, today  (0.00 %), 0 orders, 0 unsettled, 0 positions\n" +
 				"BLIND (BTC-USDT) since 2026-01-01 00:00:00 UTC: no answer. Remedy: it ends"},
 		{"/positions", `{"items":[]}`, "No open positions."},

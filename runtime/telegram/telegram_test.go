@@ -62,7 +62,7 @@ func (o *office) Call(_ context.Context, caller auth.Caller, method, path string
 	return http.StatusOK, []byte(
 		`{"mode":"paper","instance":"main","ready":false,"equity":"5000","checks":[{"name":"market_data","ok":false,"detail":"stale"}],
 			"today":{"change":"-3","change_ratio":-0.0006},
-		"degraded":[{"state":"blind","scope":"account","cause":"no answer","since":"2026-01-01T00:00:00Z","way_out":"it ends"}],
+		"degraded":[{"state":"blind","scope":"account","cause":"no answer","since":"2026-01-01T00:00:00Z","remedy":"it ends"}],
 			"strategies":[{"name":"trend","state":"running","symbol":"BTC-USDT","position":"0.5","target":"0.5","last_price":"50100"}]}`,
 	)
 }

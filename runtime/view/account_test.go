@@ -126,15 +126,15 @@ func TestWhatTheRiskPageShows(t *testing.T) {
 	b.Note(&engine.Note{AtMS: 10, Fact: engine.NoteHalt{Reason: "armed", Ended: true}})
 	b.Note(&engine.Note{AtMS: 11, Symbol: bitcoin, Fact: engine.NoteGap{Missing: 2}})
 	page := b.Risk()
-	shows(t, "risk", page, `{"schema":1,"halts":[{"scope":"account","level":"pause","why":"news","since":"1970-01-01T00:00:01Z"},
+	shows(t, "risk", page, `{"schema":1,"halts":[{"scope":"account","level":"pause","reason":"news","since":"1970-01-01T00:00:01Z"},
 		{"scope":"strategy","strategy":"trend","level":"cancel"},{"scope":"symbol","market":"futures","symbol":"BTC-USDT","level":"flatten"},
 		{"scope":"market","market":"spot","symbol":null}],
 		"levels":[{"level":"pause","does":"nothing opens; exits and stops continue"},{"level":"cancel","does":"and resting opening orders are canceled"},
 		{"level":"flatten","does":"and positions are closed at market"}],
-		"limits":[{"scope":"account","rule":"max_drawdown","value":"3 %","limit":"2 %","ratio":1.5,"state":"breached","why":"fell","way_out":"botd rearm",
-		"since":"1970-01-01T00:00:01Z","until":"1970-01-01T00:00:02Z","set":{"value":"2%","by":"phone","at":"1970-01-01T00:00:03Z","why":"careful"}}],
-		"history":[{"id":"2","at_ms":10,"kind":"halt","severity":"info","over":true,"text":"armed"},
-		{"id":"1","at_ms":9,"kind":"halt","severity":"error","over":false,"text":"news"}]}`)
+		"limits":[{"scope":"account","rule":"max_drawdown","value":"3 %","limit":"2 %","ratio":1.5,"state":"breached","reason":"fell","remedy":"botd rearm",
+		"since":"1970-01-01T00:00:01Z","until":"1970-01-01T00:00:02Z","set":{"value":"2%","by":"phone","at":"1970-01-01T00:00:03Z","reason":"careful"}}],
+		"history":[{"id":"2","at_ms":10,"kind":"halt","severity":"info","ended":true,"text":"armed"},
+		{"id":"1","at_ms":9,"kind":"halt","severity":"error","ended":false,"text":"news"}]}`)
 	refused := 0
 	for _, rule := range page.Rejections {
 		if rule.Count > 0 {

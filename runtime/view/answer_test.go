@@ -10,6 +10,7 @@ import (
 
 	"botd/exchange"
 	"botd/internal/enginetest"
+	"botd/internal/renamed"
 	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/reconcile/placement"
@@ -23,7 +24,7 @@ import (
 // shows compares a document, as the API writes it, with the fields of want: other fields are of no interest, lists are whole.
 func shows(t *testing.T, name string, document any, want string) {
 	t.Helper()
-	text, err := json.Marshal(document)
+	text, err := renamed.Marshal(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,13 +142,13 @@ func TestWhatStatusShows(t *testing.T) {
 			"target":"0.03","position":"0.02","entry_price":"50000","liq_price":"45090","last_price":"50100","last_price_ms":1700000099500,
 			"candle_close_ms":1700000040000,"unrealized":"2","realized":"5.75","profit":"7.75","unrealized_ratio":0.002,"since_ms":5000,"equity":"5000",
 			"settled":true,"protected":true,"last_tick_ms":1700000041000,"next_tick_ms":1700000102000},
-			{"name":"hold","state":"warming_up","why":"3 of 5 candles","position":"0","unrealized_ratio":0}]}`},
+			{"name":"hold","state":"warming_up","state_reason":"3 of 5 candles","position":"0","unrealized_ratio":0}]}`},
 		{"halted by a person", func(s *engine.Status) {
 			s.Halt = account.Halt{Level: record.LevelFlatten, Reason: "news"}
 			s.Degraded = []engine.Degraded{{State: "halted", Cause: "news", SinceMS: 1_000, Remedy: "botd rearm", Remaining: "0.02 BTC-USDT to close",
 				ExitsAccepted: true, Blind: []string{"spot"}}}
-		}, `{"ready":true,"halted":"flatten","why":"news","degraded":[{"state":"halted","scope":"account","cause":"news","since":"1970-01-01T00:00:01Z",
-			"way_out":"botd rearm","doing":"0.02 BTC-USDT to close","under_way":true,"blind":["spot"]}]}`},
+		}, `{"ready":true,"halted":"flatten","reason":"news","degraded":[{"state":"halted","scope":"account","cause":"news","since":"1970-01-01T00:00:01Z",
+			"remedy":"botd rearm","doing":"0.02 BTC-USDT to close","under_way":true,"blind":["spot"]}]}`},
 		{"halted, with nothing left to close", degraded(engine.Degraded{State: "halted", ExitsAccepted: true}), `{"degraded":[{"state":"halted",
 		"under_way":null}]}`},
 		{"a strategy's limit that clears automatically", degraded(engine.Degraded{State: "limit", Scope: account.Scope{Strategy: "trend"}, UntilMS: 60_000}),

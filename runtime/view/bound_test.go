@@ -160,7 +160,7 @@ func TestWhatAnIncidentShows(t *testing.T) {
 		Cause:  "timeout",
 		Remedy: "wait", SinceMS: 1_000, OpenedMS: 2_000, UpdatedMS: 3_000, Times: 2, Reminders: 1}
 	shows(t, "open", incidentOf(&one), `{"id":"3","state":"open","kind":"blind","severity":"critical","scope":"market","market":"futures","cause":"timeout",
-		"way_out":"wait",
+		"remedy":"wait",
 		"since":"1970-01-01T00:00:01Z","opened":"1970-01-01T00:00:02Z","updated":"1970-01-01T00:00:03Z","times":2,"reminders":1,"closed":null,
 		"escalated":null}`)
 	one.ClosedMS, one.EscalatedMS = 5_000, 4_000

@@ -9,17 +9,16 @@ import (
 type Decision struct {
 	n int64 // its id
 
-	ID        string  `json:"id"`
-	AtMS      int64   `json:"at_ms"`
-	Strategy  string  `json:"strategy"`
-	Market    string  `json:"market"`
-	Symbol    string  `json:"symbol"`
-	Target    string  `json:"target"` // the target in words
-	OldTarget string  `json:"wish"`   // deprecated: use target
-	Side      string  `json:"side"`   // the side of the target: long, short or flat; empty without a target
-	Reason    string  `json:"reason"`
-	Last      Decimal `json:"last_price"`
-	Position  Decimal `json:"position"`
+	ID       string  `json:"id"`
+	AtMS     int64   `json:"at_ms"`
+	Strategy string  `json:"strategy"`
+	Market   string  `json:"market"`
+	Symbol   string  `json:"symbol"`
+	Target   string  `json:"target" was:"wish"` // the target in words
+	Side     string  `json:"side"`              // the side of the target: long, short or flat; empty without a target
+	Reason   string  `json:"reason"`
+	Last     Decimal `json:"last_price"`
+	Position Decimal `json:"position"`
 }
 
 func (b *Board) noteDecision(n *engine.Note, fact *engine.NoteDecision) {
@@ -29,7 +28,7 @@ func (b *Board) noteDecision(n *engine.Note, fact *engine.NoteDecision) {
 	}
 	d := b.decisions.add(Decision{n: b.decisions.last + 1, ID: b.decisions.nextID(), AtMS: n.AtMS, Strategy: n.Strategy, Market: n.Symbol.Market.String(),
 		Symbol: n.Symbol.Name,
-		Target: target, OldTarget: target, Side: sideText(fact.Plan.Target), Reason: fact.Reason,
+		Target: target, Side: sideText(fact.Plan.Target), Reason: fact.Reason,
 		Last: n.Symbol.PriceDecimal(fact.Last).String(), Position: n.Symbol.QuantityDecimal(fact.Position).String()})
 	if b.store != nil {
 		b.store.Add(*d)

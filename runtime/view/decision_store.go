@@ -216,11 +216,15 @@ func (s *DecisionStore) read(first, before int64) (all []Decision) {
 		return nil
 	}
 	for line := range bytes.Lines(text) {
-		var d Decision
-		if json.Unmarshal(line, &d) != nil {
+		var stored struct {
+			Decision
+			OldTarget string `json:"wish"` // as older versions wrote the target
+		}
+		if json.Unmarshal(line, &stored) != nil {
 			continue
 		}
-		d.Target = cmp.Or(d.Target, d.OldTarget) // as older versions wrote it
+		d := stored.Decision
+		d.Target = cmp.Or(d.Target, stored.OldTarget)
 		if d.n, err = strconv.ParseInt(d.ID, 10, 64); err == nil && d.n >= first && d.n < before {
 			all = append(all, d)
 		}

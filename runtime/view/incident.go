@@ -32,7 +32,7 @@ type Incident struct {
 	Market    string            `json:"market,omitempty"`
 	Symbol    string            `json:"symbol,omitempty"`
 	Cause     string            `json:"cause"` // the newest cause
-	Remedy    string            `json:"way_out"`
+	Remedy    string            `json:"remedy" was:"way_out"`
 	Runbook   string            `json:"runbook"` // the section of docs/operations.md
 	Since     time.Time         `json:"since"`   // when the state began
 	Opened    time.Time         `json:"opened"`

@@ -269,7 +269,7 @@ func TestWhatAPreviewShows(t *testing.T) {
 		"next_tick_ms":1700000100001,"changes":true,"latch":"long","data":{"candles":40,"warmup":30,"open":"50100","close":"50100","candle_close_ms":5,
 		"last_price":"50100","last_price_ms":6,"position":"0.02","entry_price":"50000","equity":"10000"},
 		"conditions":[{"name":"fast over slow","value":"1.2","requires":"> 1","wants":"> 1","met":true,"holds":true}],"plan_in_force":{"target":null},
-		"plan":{"target":"0 BTC-USDT"},"blocks":[{"what":"halted","way_out":"botd rearm"}],
+		"plan":{"target":"0 BTC-USDT"},"blocks":[{"what":"halted","remedy":"botd rearm"}],
 		"steps":[{"purpose":"entry","side":"BUY","type":"MARKET","quantity":"0.03","reason":"crossed","outcome":"approved","rule":null},{"outcome":"refused",
 		"rule":"margin"},
 		{"outcome":"waits"},{"outcome":"waits","refused_by":"-2019, again at 10:00"},{"outcome":"refused","rule":"margin"},

@@ -98,7 +98,7 @@ func TestWhatTheReconcilerShows(t *testing.T) {
 		"rounds":[{"id":"2","at_ms":10,"complete":true,"duration_ms":30,"acted":2},{"id":"1","at_ms":0}],
 		"unknown":[{"client_order_id":"u","state":"uncertain","quantity":"0.03"}],
 		"events":[{"kind":"foreign","severity":"warning"},{"kind":"quarantine","severity":"error","strategy":"trend","market":"futures","symbol":"BTC-USDT",
-		"text":"5 steps more","over":false}]}`)
+		"text":"5 steps more","ended":false}]}`)
 	rounds, _ := b.Rounds(Page{Limit: 9}, func(r *Round) bool { return !r.Complete })
 	if len(rounds) != 0 {
 		t.Errorf("want no failed round, have %+v", rounds)

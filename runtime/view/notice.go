@@ -14,7 +14,7 @@ type Notice struct {
 	Strategy string `json:"strategy,omitempty"`
 	Market   string `json:"market,omitempty"`
 	Symbol   string `json:"symbol,omitempty"`
-	Ended    bool   `json:"over"` // whether what it reports has ended
+	Ended    bool   `json:"ended" was:"over"` // whether what it reports has ended
 	Count    int    `json:"count,omitempty"`
 	Text     string `json:"text"`
 }

@@ -29,8 +29,8 @@ type Order struct {
 	MeanPrice     Decimal `json:"mean_price"` // the mean price of the filled quantity; 0 when unknown
 	SentMS        int64   `json:"sent_ms"`
 	EndedMS       int64   `json:"ended_ms,omitempty"`
-	Reason        string  `json:"why,omitempty"`      // why the order was refused or is uncertain
-	Evidence      string  `json:"evidence,omitempty"` // the evidence of the final state
+	Reason        string  `json:"reason,omitempty" was:"why"` // why the order was refused or is uncertain
+	Evidence      string  `json:"evidence,omitempty"`         // the evidence of the final state
 }
 
 // orderOf writes a placement; prices and quantities stay empty while the scales of the

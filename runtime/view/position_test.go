@@ -50,6 +50,6 @@ func TestAContradictedPositionIsShown(t *testing.T) {
 			Remedy: "a read shows it again"}},
 	}
 	shows(t, "its position", b.Positions()[0], `{"quantity":"0.02","reported":"0","journal":"0.02","difference":"-0.02","notional":"1000","protected":true,
-		"contradiction":{"state":"contradicted","cause":"the list shows less","since":"1970-01-01T00:00:01Z","way_out":"a read shows it again"}}`)
+		"contradiction":{"state":"contradicted","cause":"the list shows less","since":"1970-01-01T00:00:01Z","remedy":"a read shows it again"}}`)
 	shows(t, "the status", b.statusOf(), `{"positions":1,"reconcile":{"differences":1}}`)
 }

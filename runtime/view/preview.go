@@ -44,10 +44,8 @@ type PreviewData struct {
 type Condition struct {
 	Name     string `json:"name"`
 	Value    string `json:"value"`
-	Requires string `json:"requires,omitempty"` // the value that it is compared with
-	Wants    string `json:"wants,omitempty"`    // deprecated: use requires
-	Met      bool   `json:"met"`
-	Holds    bool   `json:"holds"` // deprecated: use met
+	Requires string `json:"requires,omitempty" was:"wants"` // the value that it is compared with
+	Met      bool   `json:"met" was:"holds"`
 }
 
 // PreviewedIntent is one intent that would be derived.
@@ -70,7 +68,7 @@ type PreviewedIntent struct {
 // Block is one thing that blocks a strategy.
 type Block struct {
 	What   string `json:"what"`
-	Remedy string `json:"way_out"`
+	Remedy string `json:"remedy" was:"way_out"`
 }
 
 // OneTickPreview is the preview of one strategy.
@@ -95,7 +93,7 @@ func TickPreviewOf(o *engine.TickPreview) TickPreview {
 	}
 	out.Latch = latchText(o.Latch)
 	for _, c := range o.Conditions {
-		out.Conditions = append(out.Conditions, Condition{c.Name, c.Value, c.Requires, c.Requires, c.Met, c.Met})
+		out.Conditions = append(out.Conditions, Condition{c.Name, c.Value, c.Requires, c.Met})
 	}
 	for i := range o.Steps {
 		out.Steps = append(out.Steps, previewedIntentOf(o, &o.Steps[i]))

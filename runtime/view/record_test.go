@@ -25,7 +25,7 @@ func journalled() (h *History, published *[]string) {
 			text += " " + one.ID + " " + one.Quantity
 		case Audit:
 			text += " " + one.Action
-		case RoundTrip:
+		case ClosedPosition:
 			text += " " + one.ID
 		}
 		*published = append(*published, text)
@@ -64,9 +64,9 @@ func TestWhatAnOrdersRecordsShow(t *testing.T) {
 			"1000 journalled durable before its first byte"},
 		{"acknowledged", []record.Body{limit, record.Acknowledged{OrderID: 7}}, `{"order_id":7,"state":"acknowledged"}`,
 			"1000 journalled durable before its first byte, 2000 acknowledged"},
-		{"refused", []record.Body{limit, record.Refused{Reason: "-2019"}}, `{"state":"refused","live":false,"why":"-2019","ended_ms":2000}`,
+		{"refused", []record.Body{limit, record.Refused{Reason: "-2019"}}, `{"state":"refused","live":false,"reason":"-2019","ended_ms":2000}`,
 			"1000 journalled durable before its first byte, 2000 refused -2019"},
-		{"uncertain", []record.Body{limit, record.Uncertain{Reason: "timeout"}}, `{"state":"uncertain","live":true,"why":"timeout"}`,
+		{"uncertain", []record.Body{limit, record.Uncertain{Reason: "timeout"}}, `{"state":"uncertain","live":true,"reason":"timeout"}`,
 			"1000 journalled durable before its first byte, 2000 uncertain timeout"},
 		{"filled in two parts", []record.Body{limit, record.Fill{OrderID: 7, Filled: 10}, record.Fill{OrderID: 7, Filled: 10},
 			record.Ended{OrderID: 7, State: placement.Canceled, Filled: 25, Evidence: "GET"}},
@@ -308,15 +308,15 @@ func TestWhatARoundTripShows(t *testing.T) {
 	trips, _ := h.RoundTrips(Page{Limit: 9}, every)
 	shows(t, "of strategies", trips, `[{"id":"3","exit_purpose":"liquidation"},{"id":"1","strategy":"trend","market":"futures","symbol":"BTC-USDT",
 		"side":"SHORT",
-		"quantity":"0.02","entry_price":"50000","exit_price":"49900","entered_ms":10,"left_ms":20,"asset":"USDT","realised":"2","fees":"1.25","funding":"-0.5",
+		"quantity":"0.02","entry_price":"50000","exit_price":"49900","opened_ms":10,"closed_ms":20,"asset":"USDT","realized":"2","fees":"1.25","funding":"-0.5",
 		"pnl":"1.25","derived":true,"whole":true,"exit_purpose":"stop_loss","position_id":7}]`)
-	ended, next := h.EndedPositions(Page{Limit: 2}, every)
+	ended, next := h.ClosedPositions(Page{Limit: 2}, every)
 	if shows(t, "of all", ended, `[{"id":"3","liquidated":true},{"id":"2","strategy":"","side":"LONG","exit_purpose":"manual","liquidated":false,
-		"close_price":"49900",
-		"from_ms":10,"until_ms":20,"pnl":"1.25","position_id":7}]`); next != "2" {
+		"exit_price":"49900",
+		"opened_ms":10,"closed_ms":20,"pnl":"1.25","position_id":7}]`); next != "2" {
 		t.Errorf("want a further page below 2, have %s", next)
 	}
-	ended, _ = h.EndedPositions(Page{Limit: 9}, func(strategy, market, symbol string) bool {
+	ended, _ = h.ClosedPositions(Page{Limit: 9}, func(strategy, market, symbol string) bool {
 		return strategy == "" && market == "futures" && symbol == "BTC-USDT"
 	})
 	shows(t, "chosen", ended, `[{"id":"2"}]`)
@@ -343,7 +343,7 @@ func TestAClosedRoundTripIsBooked(t *testing.T) {
 			t.Errorf("since %d: want %s, have %v", since, want, closed)
 		}
 		trips, _ := h.RoundTrips(Page{Limit: 9}, func(string, string, string) bool { return true })
-		shows(t, "the trip", trips, `[{"strategy":"trend","side":"LONG","quantity":"0.002","realised":"0.21"}]`)
+		shows(t, "the trip", trips, `[{"strategy":"trend","side":"LONG","quantity":"0.002","realized":"0.21"}]`)
 		if have := h.ClosedNet("trend").String(); have != trips[0].PNL {
 			t.Errorf("want the net of the one trip, %s, have %s", trips[0].PNL, have)
 		}

@@ -15,14 +15,13 @@ type Limit struct {
 	Scope    string     `json:"scope"` // account, account futures, account spot, symbol ..., strategy ...
 	Strategy string     `json:"strategy,omitempty"`
 	Rule     string     `json:"rule"`
-	Value    string     `json:"value"` // the utilization
-	Use      string     `json:"use"`   // deprecated: use value
+	Value    string     `json:"value" was:"use"` // the utilization
 	Limit    string     `json:"limit"`
 	Headroom string     `json:"headroom"`
 	Ratio    float64    `json:"ratio"` // the utilization as a share of the limit; 1 is the limit
 	State    string     `json:"state"` // ok | near | full | breached | unknown
-	Reason   string     `json:"why,omitempty"`
-	Remedy   string     `json:"way_out,omitempty"`
+	Reason   string     `json:"reason,omitempty" was:"why"`
+	Remedy   string     `json:"remedy,omitempty" was:"way_out"`
 	Since    *time.Time `json:"since,omitempty"` // when the breach began
 	Until    *time.Time `json:"until,omitempty"` // when a breach clears automatically
 	Set      *SetLimit  `json:"set,omitempty"`   // the value that a person set, tighter than the configuration's
@@ -35,7 +34,7 @@ type SetLimit struct {
 	Value  string    `json:"value"` // the value in the form of the configuration
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
-	Reason string    `json:"why"`
+	Reason string    `json:"reason" was:"why"`
 }
 
 func setLimit(s *account.SetLimit) *SetLimit {
@@ -50,7 +49,7 @@ func limitsOf(s *engine.Status) []Limit {
 	for i := range s.Limits {
 		u := &s.Limits[i]
 		limit := risk.LimitNamed(u.Rule)
-		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Value, u.Value, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Reason, u.Remedy,
+		out = append(out, Limit{u.Scope, u.Strategy, u.Rule, u.Value, u.Limit, u.Headroom, RoundRatio(u.Ratio), u.State, u.Reason, u.Remedy,
 			moment(u.SinceMS), moment(u.UntilMS), setLimit(u.Set), limit.Near.String(), limit.Title})
 	}
 	return out
@@ -81,7 +80,7 @@ type Halt struct {
 	Market   string           `json:"market,omitempty"`
 	Symbol   string           `json:"symbol,omitempty"`
 	Level    record.HaltLevel `json:"level"` // pause | cancel | flatten
-	Reason   string           `json:"why"`
+	Reason   string           `json:"reason" was:"why"`
 	Since    time.Time        `json:"since"`
 }
 

@@ -57,7 +57,7 @@ type Status struct {
 	MarginUsed Decimal          `json:"margin_used"`
 	Today      Day              `json:"today"`
 	Halted     record.HaltLevel `json:"halted,omitempty"` // the level of the account's halt
-	Reason     string           `json:"why,omitempty"`
+	Reason     string           `json:"reason,omitempty" was:"why"`
 	Blind      bool             `json:"blind"`
 	Degraded   []Degraded       `json:"degraded"`  // the declared states in force
 	Incidents  []Incident       `json:"incidents"` // the open incidents, newest first
@@ -67,9 +67,8 @@ type Status struct {
 	Positions  int              `json:"positions"`
 	Nearest    *Liquidation     `json:"nearest_liquidation"`
 	Reconcile  ReconcileSummary `json:"reconcile"`
-	Journal    *JournalHead     `json:"journal_head"`              // null without a journal
-	LaneUse    *LaneUse         `json:"out_of_band_halt"`          // the last halt without the engine; null for none since the start
-	OldLaneUse *LaneUse         `json:"kill_switch_beside_engine"` // deprecated: use out_of_band_halt
+	Journal    *JournalHead     `json:"journal_head"`                                     // null without a journal
+	LaneUse    *LaneUse         `json:"out_of_band_halt" was:"kill_switch_beside_engine"` // the last halt without the engine; null for none since the start
 	Strategies []Strategy       `json:"strategies"`
 }
 
@@ -107,7 +106,7 @@ type Degraded struct {
 	Cause         string     `json:"cause"`
 	Since         time.Time  `json:"since"`
 	Until         *time.Time `json:"until,omitempty"` // when it clears automatically
-	Remedy        string     `json:"way_out"`
+	Remedy        string     `json:"remedy" was:"way_out"`
 	Blind         []string   `json:"blind,omitempty"`     // what a halt cannot read or act on, one line each
 	ExitsAccepted bool       `json:"under_way,omitempty"` // whether the exchange has accepted all orders that close the rest of a halt
 	Doing         string     `json:"doing,omitempty"`     // the orders and positions that a halt still has to cancel or close, and the cause of the delay

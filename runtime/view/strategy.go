@@ -17,7 +17,7 @@ type Strategy struct {
 	Symbol      string  `json:"symbol"`
 	Interval    string  `json:"interval"`
 	State       string  `json:"state"` // running | warming_up | halted | quarantined | contradicted | unprotected | refused | latched | failed | hung
-	StateReason string  `json:"why,omitempty"`
+	StateReason string  `json:"state_reason,omitempty" was:"why"`
 	PlanReason  string  `json:"reason,omitempty"` // the reason of the plan in force
 	Target      Decimal `json:"target"`
 	Position    Decimal `json:"position"`

@@ -62,6 +62,8 @@ class Client(Operations):
         if self._address.scheme == "http" and self._token and not _loopback(self._address.hostname):
             raise ValueError(f"the token would go to {self._address.hostname} unencrypted: use https, or a tunnel to 127.0.0.1")
 
+    ended_positions = Operations.closed_positions  # deprecated: use closed_positions
+
     def events(self, *topics: str, since: str = "", reconnect: bool = True) -> Iterator[Event]:
         """Yields events as they happen, of these topics or of all but log. A connection that ends is made again and goes on
         after the last event; a topic `gap` reports that events are missing, so that what was shown must be read again."""

@@ -178,7 +178,8 @@ class Block(TypedDict):
     """One thing that blocks a strategy."""
 
     what: str
-    way_out: str
+    remedy: str
+    way_out: str  # Use remedy.
 
 
 class Bracket(TypedDict):
@@ -268,8 +269,9 @@ class ChannelResult(TypedDict):
 
     channel: str
     result: Literal["sent", "failed", "not_sent"]  # The last for a dry run.
-    why: NotRequired[str]
+    reason: NotRequired[str]
     took_ms: int
+    why: NotRequired[str]  # Use reason.
 
 
 class Check(TypedDict):
@@ -280,14 +282,51 @@ class Check(TypedDict):
     detail: NotRequired[str]
 
 
+class ClosedPosition(TypedDict):
+    """A closed position, whether botd opened it or not: of a strategy, a round trip from flat to flat."""
+
+    id: str
+    position_id: NotRequired[int]  # Only on futures.
+    strategy: str  # Empty if no strategy opened it.
+    market: str
+    symbol: str
+    side: Literal["LONG", "SHORT"]
+    quantity: str
+    entry_price: str  # The mean price.
+    exit_price: str
+    opened_ms: int
+    closed_ms: int
+    asset: str  # The asset of the amounts of money.
+    realized: str  # The result of the price difference, before fees and funding.
+    fees: str
+    funding: str  # The funding that was paid.
+    pnl: str  # The result less fees and funding.
+    derived: bool  # Whether fees and funding follow from the wallet, not from a report of the exchange.
+    whole: bool  # False if a part of the money is unknown.
+    liquidated: bool
+    exit_purpose: str  # The purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual.
+    close_price: str  # Use exit_price.
+    entered_ms: int  # Use opened_ms.
+    from_ms: int  # Use opened_ms.
+    left_ms: int  # Use closed_ms.
+    until_ms: int  # Use closed_ms.
+    realised: str  # Use realized.
+
+
+class ClosedPositionList(TypedDict):
+    schema: Literal[1]
+    items: List[ClosedPosition]
+    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
+
+
 class Condition(TypedDict):
     """One condition that a strategy decides by."""
 
     name: str
     value: str
     requires: NotRequired[str]  # The value that it is compared with.
-    wants: NotRequired[str]  # Use requires.
     met: bool
+    wants: NotRequired[str]  # Use requires.
     holds: bool  # Use met.
 
 
@@ -322,11 +361,11 @@ class Decision(TypedDict):
     market: str
     symbol: str
     target: str  # The target in words.
-    wish: str  # Use target.
     side: str  # The side of the target: long, short or flat; empty without a target.
     reason: str
     last_price: str
     position: str
+    wish: str  # Use target.
 
 
 class DecisionList(TypedDict):
@@ -346,10 +385,11 @@ class Degraded(TypedDict):
     cause: str
     since: str
     until: NotRequired[str]  # When it clears automatically.
-    way_out: str
+    remedy: str
     blind: NotRequired[List[str]]  # What a halt cannot read or act on, one line each.
     under_way: NotRequired[bool]  # Whether the exchange has accepted all orders that close the rest of a halt.
     doing: NotRequired[str]  # The orders and positions that a halt still has to cancel or close, and the cause of the delay.
+    way_out: str  # Use remedy.
 
 
 class DesiredOrder(TypedDict):
@@ -384,36 +424,6 @@ class Difference(TypedDict):
 class DifferenceList(TypedDict):
     schema: Literal[1]
     items: List[Difference]
-    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
-
-
-class EndedPosition(TypedDict):
-    """A closed position, whether botd opened it or not."""
-
-    id: str
-    position_id: NotRequired[int]  # Only on futures.
-    strategy: str  # Empty if no strategy opened it.
-    market: str
-    symbol: str
-    side: Literal["LONG", "SHORT"]
-    quantity: str
-    entry_price: str
-    close_price: str
-    realised: str  # The result of the price difference, before fees and funding.
-    fees: str
-    funding: str  # The funding that was paid.
-    pnl: str  # The result less fees and funding.
-    asset: str  # The asset of the amounts of money.
-    whole: bool  # False if a part of the money is unknown.
-    liquidated: bool
-    exit_purpose: str  # The purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual.
-    from_ms: int
-    until_ms: int
-
-
-class EndedPositionList(TypedDict):
-    schema: Literal[1]
-    items: List[EndedPosition]
     next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
@@ -490,7 +500,8 @@ class Gap(TypedDict):
 
     after_id: str
     last_id: str
-    why: str
+    reason: str
+    why: str  # Use reason.
 
 
 class Halt(TypedDict):
@@ -501,8 +512,9 @@ class Halt(TypedDict):
     market: NotRequired[str]
     symbol: NotRequired[str]
     level: Literal["pause", "cancel", "flatten"]
-    why: str
+    reason: str
     since: str
+    why: str  # Use reason.
 
 
 class HaltAnswer(TypedDict):
@@ -588,7 +600,7 @@ class Incident(TypedDict):
     market: NotRequired[str]
     symbol: NotRequired[str]
     cause: str  # The newest cause.
-    way_out: str
+    remedy: str
     runbook: str  # The section of docs/operations.md.
     since: str  # When the state began.
     opened: str
@@ -597,6 +609,7 @@ class Incident(TypedDict):
     reminders: int
     escalated: NotRequired[str]
     closed: NotRequired[str]
+    way_out: str  # Use remedy.
 
 
 class IncidentList(TypedDict):
@@ -677,18 +690,20 @@ class Limit(TypedDict):
     strategy: NotRequired[str]
     rule: str
     value: str  # The utilization.
-    use: str  # Use value.
     limit: str
     headroom: str
     ratio: float  # The utilization as a share of the limit; 1 is the limit.
     state: Literal["ok", "near", "full", "breached", "unknown"]
-    why: NotRequired[str]
-    way_out: NotRequired[str]
+    reason: NotRequired[str]
+    remedy: NotRequired[str]
     since: NotRequired[str]  # When the breach began.
     until: NotRequired[str]  # When a breach clears automatically.
     set: NotRequired[SetLimit]  # The value that a person set, tighter than the configuration's.
     near: Literal["", "shown", "alerts"]
     title: NotRequired[str]  # The title of its figure on the overview page.
+    use: str  # Use value.
+    why: NotRequired[str]  # Use reason.
+    way_out: NotRequired[str]  # Use remedy.
 
 
 class LimitList(TypedDict):
@@ -832,9 +847,10 @@ class Notice(TypedDict):
     strategy: NotRequired[str]
     market: NotRequired[str]
     symbol: NotRequired[str]
-    over: bool  # Whether what it reports has ended.
+    ended: bool  # Whether what it reports has ended.
     count: NotRequired[int]
     text: str
+    over: bool  # Use ended.
 
 
 class NoticeList(TypedDict):
@@ -962,8 +978,9 @@ class OneOrder(TypedDict):
     mean_price: str  # The mean price of the filled quantity; 0 when unknown.
     sent_ms: int
     ended_ms: NotRequired[int]
-    why: NotRequired[str]  # Why the order was refused or is uncertain.
+    reason: NotRequired[str]  # Why the order was refused or is uncertain.
     evidence: NotRequired[str]  # The evidence of the final state.
+    why: NotRequired[str]  # Use reason.
     steps: List[Step]
 
 
@@ -977,7 +994,7 @@ class OneStrategy(TypedDict):
     symbol: str
     interval: str
     state: Literal["running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed", "hung"]
-    why: NotRequired[str]
+    state_reason: NotRequired[str]
     reason: NotRequired[str]  # The reason of the plan in force.
     target: str
     position: str
@@ -996,6 +1013,7 @@ class OneStrategy(TypedDict):
     protected: bool  # Whether a working stop covers the position.
     last_tick_ms: int
     next_tick_ms: int
+    why: NotRequired[str]  # Use state_reason.
     plan: Plan  # The plan in force.
     latch: NotRequired[Literal["long", "short"]]
     limits: List[Limit]  # The strategy's own limits.
@@ -1051,8 +1069,9 @@ class Order(TypedDict):
     mean_price: str  # The mean price of the filled quantity; 0 when unknown.
     sent_ms: int
     ended_ms: NotRequired[int]
-    why: NotRequired[str]  # Why the order was refused or is uncertain.
+    reason: NotRequired[str]  # Why the order was refused or is uncertain.
     evidence: NotRequired[str]  # The evidence of the final state.
+    why: NotRequired[str]  # Use reason.
 
 
 class OrderList(TypedDict):
@@ -1389,36 +1408,6 @@ class RoundList(TypedDict):
     next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
 
 
-class RoundTrip(TypedDict):
-    """One round trip of a strategy, from flat to flat."""
-
-    id: str
-    strategy: str
-    market: str
-    symbol: str
-    side: Literal["LONG", "SHORT"]
-    quantity: str
-    entry_price: str  # The mean price.
-    exit_price: str
-    entered_ms: int
-    left_ms: int
-    asset: str  # The asset of the amounts of money.
-    realised: str  # The result of the price difference, before fees and funding.
-    fees: str
-    funding: str  # The funding that was paid.
-    pnl: str  # The result less fees and funding.
-    derived: bool  # Whether fees and funding follow from the wallet, not from a report of the exchange.
-    whole: bool  # False if a part of the money is unknown.
-    exit_purpose: str  # The purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual.
-    position_id: NotRequired[int]  # Only on futures.
-
-
-class RoundTripList(TypedDict):
-    schema: Literal[1]
-    items: List[RoundTrip]
-    next: Optional[str]  # The value of `after` for the next page; null when there is nothing older.
-
-
 class RunnableStrategy(TypedDict):
     """A configured strategy, with the parameters that a run may change."""
 
@@ -1448,7 +1437,8 @@ class SetLimit(TypedDict):
     value: str  # The value in the form of the configuration.
     by: str
     at: str
-    why: str
+    reason: str
+    why: str  # Use reason.
 
 
 class Setting(TypedDict):
@@ -1482,7 +1472,7 @@ class Status(TypedDict):
     margin_used: str
     today: Day
     halted: NotRequired[str]  # The level of the account's halt.
-    why: NotRequired[str]
+    reason: NotRequired[str]
     blind: bool
     degraded: List[Degraded]  # The declared states in force.
     incidents: List[Incident]  # The open incidents, newest first.
@@ -1494,8 +1484,9 @@ class Status(TypedDict):
     reconcile: ReconcileSummary
     journal_head: Optional[JournalHead]  # Null without a journal.
     out_of_band_halt: Optional[LaneUse]  # The last halt without the engine; null for none since the start.
-    kill_switch_beside_engine: Optional[LaneUse]  # Use out_of_band_halt.
     strategies: List[Strategy]
+    why: NotRequired[str]  # Use reason.
+    kill_switch_beside_engine: Optional[LaneUse]  # Use out_of_band_halt.
 
 
 class Step(TypedDict):
@@ -1515,7 +1506,7 @@ class Strategy(TypedDict):
     symbol: str
     interval: str
     state: Literal["running", "warming_up", "halted", "quarantined", "contradicted", "unprotected", "refused", "latched", "failed", "hung"]
-    why: NotRequired[str]
+    state_reason: NotRequired[str]
     reason: NotRequired[str]  # The reason of the plan in force.
     target: str
     position: str
@@ -1534,6 +1525,7 @@ class Strategy(TypedDict):
     protected: bool  # Whether a working stop covers the position.
     last_tick_ms: int
     next_tick_ms: int
+    why: NotRequired[str]  # Use state_reason.
 
 
 class StrategyHaltRequest(TypedDict):
@@ -1883,7 +1875,7 @@ class Operations:
         answer: PositionList = self._request("GET", "/api/v1/positions", {})
         return answer
 
-    def ended_positions(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> EndedPositionList:
+    def closed_positions(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> ClosedPositionList:
         """Closed positions, newest first, whoever opened them, including those of earlier runs. On spot, the quantities that a strategy bought and sold again.
 
         strategy: Only of this strategy.
@@ -1892,10 +1884,10 @@ class Operations:
         limit: Maximum number of items.
         after: The `next` value of the previous page: only older items.
         """
-        answer: EndedPositionList = self._request("GET", "/api/v1/positions/history", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        answer: ClosedPositionList = self._request("GET", "/api/v1/positions/history", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
 
-    def trades(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> RoundTripList:
+    def trades(self, *, strategy: Optional[str] = None, market: Optional[Literal["futures", "spot"]] = None, symbol: Optional[str] = None, limit: Optional[int] = None, after: Optional[str] = None) -> ClosedPositionList:
         """Round trips of strategies, from flat to flat, net of fees and funding, newest first, including those of earlier runs. A trip is listed once its amounts are booked.
 
         strategy: Only of this strategy.
@@ -1904,7 +1896,7 @@ class Operations:
         limit: Maximum number of items.
         after: The `next` value of the previous page: only older items.
         """
-        answer: RoundTripList = self._request("GET", "/api/v1/trades", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
+        answer: ClosedPositionList = self._request("GET", "/api/v1/trades", {"strategy": strategy, "market": market, "symbol": symbol, "limit": limit, "after": after})
         return answer
 
     def account(self) -> Account:

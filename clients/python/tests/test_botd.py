@@ -200,6 +200,7 @@ class Api(unittest.TestCase):
         self.assertGreaterEqual(len(names), 3)
         self.assertEqual(self.client.strategy(names[0])["name"], names[0])
         self.assertLessEqual(len(self.client.orders(state="all", limit=1)["items"]), 1)
+        self.assertEqual(self.client.closed_positions(strategy=names[0])["schema"], self.client.ended_positions(strategy=names[0])["schema"])
         Decimal(self.client.account()["equity"])
 
     def test_changing(self):

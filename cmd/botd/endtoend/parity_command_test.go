@@ -23,7 +23,7 @@ import (
 // traded is a daemon that answers with a strategy's trades.
 type traded struct {
 	fills []view.Fill
-	trips []view.RoundTrip
+	trips []view.ClosedPosition
 }
 
 func (d *traded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +117,7 @@ func TestLiveTradingIsComparedWithBacktest(t *testing.T) {
 	}
 	n := len(daemon.fills)
 	entry, side := &daemon.fills[0], map[string]string{"BUY": "LONG", "SELL": "SHORT"}
-	daemon.trips = []view.RoundTrip{{EnteredMS: entry.AtMS + 2_000, LeftMS: entry.AtMS + 5_000, Side: side[entry.Side], Quantity: entry.Quantity,
+	daemon.trips = []view.ClosedPosition{{OpenedMS: entry.AtMS + 2_000, ClosedMS: entry.AtMS + 5_000, Side: side[entry.Side], Quantity: entry.Quantity,
 		EntryPrice: entry.Price, PNL: "12.5", Fees: "2.5"}}
 	entry.Price = "0" // the round trip has the price
 	daemon.fills[2].Side = map[string]string{"BUY": "SELL", "SELL": "BUY"}[daemon.fills[2].Side]

@@ -11,7 +11,7 @@ const contradictedPosition = `(() => {
 		const all = await answer.json(), marketNow = Date.parse((await (await real("/api/v1/status")).json()).time);
 		for (const one of all.items) if (one.symbol === "BTC-USDT") one.contradiction = {state: "contradicted", scope: "symbol",
 			market: "futures", symbol: "BTC-USDT", cause: "the list of positions shows 0 where fills explain 0.006, and no witness confirms it",
-			since: new Date(marketNow - 5 * 60_000).toISOString(), way_out: "botd resolve BTC-USDT --adopt, if a person closed it"};
+			since: new Date(marketNow - 5 * 60_000).toISOString(), remedy: "botd resolve BTC-USDT --adopt, if a person closed it"};
 		return new Response(JSON.stringify(all), {status: 200, headers: {"Content-Type": "application/json"}});
 	};
 })();`

@@ -233,7 +233,7 @@ const odd = `(() => {
 	const far = Date.now() - 90000;
 	const order = {client_order_id: "bmain-1-77", order_id: 0, strategy: "levels", purpose: "entry", market: "futures", symbol: "ETH-USDT",
 		side: "BUY", type: "MARKET", state: "uncertain", live: true, price: "0", stop_price: "0", quantity: "0.05", reduce_only: false,
-			close_position: false, post_only: false, filled: "0", mean_price: "0", sent_ms: far, why: "the answer was lost"};
+			close_position: false, post_only: false, filled: "0", mean_price: "0", sent_ms: far, reason: "the answer was lost"};
 	const change = {
 		"reconcile": (a) => ({...a, failed: 2, unknown: [order], quarantines: [{market: "futures", symbol: "ETH-USDT", strategy: "levels",
 			cause: "<b>the exchange reports 1.5, the journal explains 0.05</b>", since: new Date(far).toISOString(), position: "1.5",
@@ -245,23 +245,23 @@ const odd = `(() => {
 		"status": (a) => ({...a, ready: false, unclean_start: true, unsettled: 2, unsettled_since_ms: far, blind: true, checks: [...a.checks,
 			{name: "clock", ok: false, detail: "off by 3 s"}], nearest_liquidation: {symbol: "BTC-USDT", price: "51000", distance_ratio: 0.021},
 			degraded: [{state: "limit", scope: "account", cause: "max_daily_loss: 5.2 % of 5 %", since: new Date(far).toISOString(),
-				way_out: "ends at 00:00 UTC, or botd rearm"}, {state: "quarantined", scope: "symbol", market: "futures", symbol: "ETH-USDT",
-					cause: "differs", since: new Date(far).toISOString(), way_out: "botd resolve"},
+				remedy: "ends at 00:00 UTC, or botd rearm"}, {state: "quarantined", scope: "symbol", market: "futures", symbol: "ETH-USDT",
+					cause: "differs", since: new Date(far).toISOString(), remedy: "botd resolve"},
 				{state: "blind", scope: "account", cause: "no answer for 30 s", since: new Date(far).toISOString(),
-					way_out: "ends with the first complete round"}, {state: "stale", scope: "symbol", market: "spot", symbol: "SOL-USDT",
+					remedy: "ends with the first complete round"}, {state: "stale", scope: "symbol", market: "spot", symbol: "SOL-USDT",
 						cause: "the venue's data are older than paper.max_age", since: new Date(far).toISOString(),
-							way_out: "ends when data come again; meanwhile nothing is accepted, fills or is triggered there"}],
+							remedy: "ends when data come again; meanwhile nothing is accepted, fills or is triggered there"}],
 			strategies: [...a.strategies, ...Array.from({length: 97}, (_, i) => ({...a.strategies[0], name: "strategy-" + i, state: ["running",
-				"halted", "failed", "latched", "quarantined", "warming_up"][i % 6], why: i % 6 === 2 ? "panic: index out of range" : ""}))]}),
-		"risk": (a) => ({...a, halts: [{scope: "strategy", strategy: "levels", level: "flatten", why: "a reason",
+				"halted", "failed", "latched", "quarantined", "warming_up"][i % 6], state_reason: i % 6 === 2 ? "panic: index out of range" : ""}))]}),
+		"risk": (a) => ({...a, halts: [{scope: "strategy", strategy: "levels", level: "flatten", reason: "a reason",
 			since: new Date(far).toISOString()}], degraded: [{state: "halted", scope: "strategy", strategy: "levels", cause: "c",
-				since: new Date(far).toISOString(), way_out: "botd rearm", doing: "to close: futures ETH-USDT 0.05; orders to end: 1"},
+				since: new Date(far).toISOString(), remedy: "botd rearm", doing: "to close: futures ETH-USDT 0.05; orders to end: 1"},
 					{state: "breaker", scope: "account", cause: "3 lost answers within 10 min", since: new Date(far).toISOString(),
-						until: new Date(far + 600000).toISOString(), way_out: "wait"}],
-			limits: a.limits.map((l, i) => ({...l, ratio: [0.85, 1, 1.04, 0.2][i % 4], state: ["near", "full", "breached", "ok"][i % 4], why: "why",
-				way_out: "the remedy"})), rejections: a.rejections.map((r, i) => i < 4 ? {...r, count: 12345 * (i + 1), last_ms: far,
+						until: new Date(far + 600000).toISOString(), remedy: "wait"}],
+			limits: a.limits.map((l, i) => ({...l, ratio: [0.85, 1, 1.04, 0.2][i % 4], state: ["near", "full", "breached", "ok"][i % 4], reason: "why",
+				remedy: "the remedy"})), rejections: a.rejections.map((r, i) => i < 4 ? {...r, count: 12345 * (i + 1), last_ms: far,
 					strategy: "levels", symbol: "ETH-USDT", value: "3200 USDT", limit: "at most 3000 USDT", hint: "less"} : r), history: [{id: "1",
-						at_ms: far, kind: "breaker", severity: "error", over: false, text: "3 lost answers within 10 min"}]}),
+						at_ms: far, kind: "breaker", severity: "error", ended: false, text: "3 lost answers within 10 min"}]}),
 	};
 	const { set } = Object.getOwnPropertyDescriptor(MessagePort.prototype, "onmessage"); // a status of the stream is the true one
 	Object.defineProperty(MessagePort.prototype, "onmessage", {set(take) {

@@ -60,14 +60,14 @@ price, and its age. Prices are rounded to the symbol's tick; -o json has every d
 func newPositionHistory() *cobra.Command {
 	var f connect.Filter
 	command := connect.ShowFor("history", "closed positions, foreign ones included", f.Path("/api/v1/positions/history"),
-		func(w io.Writer, p *client.Page[view.EndedPosition]) {
-			t := shell.NewTable(w, table.Row{"until (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close",
+		func(w io.Writer, p *client.Page[view.ClosedPosition]) {
+			t := shell.NewTable(w, table.Row{"closed (UTC)", "position", "strategy", "market", "symbol", "side", "quantity", "entry", "close",
 				"net", "fees, funding", "by"})
 			t.Signed("net")
 			for i := range p.Items {
 				o := &p.Items[i]
-				t.AppendRow(table.Row{shell.Second(o.UntilMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol,
-					o.Side, o.Quantity, asRead(o.EntryPrice), asRead(o.Exit), gain(o.PNL) + partly(o.Whole), costs(o.Fees, o.Funding), o.Purpose})
+				t.AppendRow(table.Row{shell.Second(o.ClosedMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol,
+					o.Side, o.Quantity, asRead(o.EntryPrice), asRead(o.ExitPrice), gain(o.PNL) + partly(o.Whole), costs(o.Fees, o.Funding), o.Purpose})
 			}
 			t.Render()
 		})

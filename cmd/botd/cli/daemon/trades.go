@@ -34,8 +34,8 @@ derived from the wallet (derived); on spot they are as the exchange reported the
 	return command
 }
 
-func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
-	t := shell.NewTable(w, table.Row{"left (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realized",
+func tradeTable(w io.Writer, p *client.Page[view.ClosedPosition]) {
+	t := shell.NewTable(w, table.Row{"closed (UTC)", "strategy", "market", "symbol", "side", "quantity", "entry", "exit", "held", "by", "realized",
 		"fees", "funding", "net", ""})
 	t.Signed("net")
 	var net decimal.Decimal
@@ -54,8 +54,8 @@ func tradeTable(w io.Writer, p *client.Page[view.RoundTrip]) {
 			won++
 		}
 		net = net.Add(made)
-		held := (time.Duration(r.LeftMS-r.EnteredMS) * time.Millisecond).Round(time.Second)
-		t.AppendRow(table.Row{shell.Second(r.LeftMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.EntryPrice), asRead(r.ExitPrice),
+		held := (time.Duration(r.ClosedMS-r.OpenedMS) * time.Millisecond).Round(time.Second)
+		t.AppendRow(table.Row{shell.Second(r.ClosedMS), r.Strategy, r.Market, r.Symbol, r.Side, r.Quantity, asRead(r.EntryPrice), asRead(r.ExitPrice),
 			held, r.Purpose,
 			asRead(r.Realized), asRead(r.Fees), asRead(r.Funding), withSign(asRead(r.PNL)), strings.Join(notes, ", ")})
 	}

@@ -15,6 +15,13 @@ import (
 	"botd/internal/failure"
 )
 
+// channelList is what botd notify list prints.
+type channelList struct {
+	Schema int       `json:"schema"`
+	Every  string    `json:"every"`
+	Items  []channel `json:"items"`
+}
+
 // channel is one row of botd notify list.
 type channel struct {
 	Channel     string   `json:"channel"`
@@ -23,7 +30,7 @@ type channel struct {
 	Also        []string `json:"also"`
 	Never       []string `json:"never"`
 	Quiet       string   `json:"quiet,omitempty"`
-	Reason      string   `json:"why,omitempty"` // its address cannot be read
+	Reason      string   `json:"reason,omitempty" was:"why"` // its address cannot be read
 }
 
 func newNotifyList() *cobra.Command {
@@ -39,8 +46,7 @@ func newNotifyList() *cobra.Command {
 				return err
 			}
 			all, unread := channelsOf(config)
-			err = shell.Print(command, map[string]any{"schema": 1,
-				"every": (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), "items": all}, func(w io.Writer) {
+			err = shell.Print(command, channelList{1, (time.Duration(config.Notify.EveryMS) * time.Millisecond).String(), all}, func(w io.Writer) {
 				if len(all) == 0 {
 					fmt.Fprintln(w, "nobody is notified: there is no channel in notify.channels of botd.yaml")
 					return

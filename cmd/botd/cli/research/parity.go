@@ -112,7 +112,7 @@ func (b *comparison) read(command *cobra.Command, running *connect.Running, r *r
 	if r.Traded.Fills, err = pages[view.Fill](command, running, "/api/v1/fills", name); err != nil {
 		return err
 	}
-	if r.Traded.Trips, err = pages[view.RoundTrip](command, running, "/api/v1/trades", name); err != nil {
+	if r.Traded.Trips, err = pages[view.ClosedPosition](command, running, "/api/v1/trades", name); err != nil {
 		return err
 	}
 	r.Traded.Equity = func(fromMS int64) (series view.EquitySeries, err error) {

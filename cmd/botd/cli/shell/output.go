@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/internal/failure"
+	"botd/internal/renamed"
 )
 
 // outputs are the forms in which data is printed.
@@ -75,12 +76,12 @@ func PrintTo(w io.Writer, output string, value any, table func(io.Writer)) error
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		return failure.Wrap(failure.IO, encoder.Encode(value))
+		return failure.Wrap(failure.IO, encoder.Encode(renamed.WithOldNames(value)))
 	case "jsonl", "csv", "picked":
 		if list, ok := value.(lister); ok {
 			value = list.Rows()
 		}
-		text, err := json.Marshal(value)
+		text, err := renamed.Marshal(value)
 		if err != nil {
 			return err
 		}

@@ -209,7 +209,7 @@ function banners() {
         h(
           "p",
           h("strong", `Trading is halted: ${s.halted}`),
-          s.why ? ` (${s.why})` : "",
+          s.reason ? ` (${s.reason})` : "",
           ". ",
           h("a", { href: "/risk" }, operator() ? "Show and rearm" : "Show"),
         ),
@@ -226,7 +226,7 @@ function banners() {
         h(
           "p",
           h("strong", `botd cannot read ${of || "the exchange"}`),
-          ` since ${f.stamp(Date.parse(one.since))} ${f.zone()}: ${one.cause}. It ${one.way_out}.`,
+          ` since ${f.stamp(Date.parse(one.since))} ${f.zone()}: ${one.cause}. It ${one.remedy}.`,
         ),
       ),
     );
@@ -241,7 +241,7 @@ function banners() {
         h(
           "p",
           h("strong", `No new data of ${stale.map((one) => one.symbol).join(", ")}`),
-          ` since ${f.stamp(Date.parse(stale[0].since))} ${f.zone()}. It ${stale[0].way_out}.`,
+          ` since ${f.stamp(Date.parse(stale[0].since))} ${f.zone()}. It ${stale[0].remedy}.`,
         ),
       ),
     );

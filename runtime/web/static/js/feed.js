@@ -23,7 +23,7 @@ export function merged(fills, intents, notices) {
     ...notices.map((one) => ({
       id: "n" + one.id,
       at: one.at_ms,
-      what: [tag(one.severity, f.words(one.kind)), one.over ? " ended" : ""],
+      what: [tag(one.severity, f.words(one.kind)), one.ended ? " ended" : ""],
       note: [one.strategy ? [strategyLink(one.strategy), " "] : null, one.text],
     })),
   ].sort((a, b) => b.at - a.at);

@@ -249,7 +249,7 @@ function previewOf(answer, problem, title) {
                 : h("p", "Nothing: the newest read shows no order to cancel and no position to close."),
             (answer.blind ?? []).map((line) => h("p.bad", "Cannot see or close yet: ", line)),
             answer.does.map((line) => h("p.note", line)),
-            (answer.still ?? []).map((one) => h("p.note", "still in force: ", one.cause, " (", one.way_out, ")")),
+            (answer.still ?? []).map((one) => h("p.note", "still in force: ", one.cause, " (", one.remedy, ")")),
           ],
   );
 }
@@ -385,7 +385,7 @@ export function haltsInForce(halts, degraded, done) {
           " ",
           h("span.note", "since ", ago(one.since, now())),
           h("br"),
-          one.why || "no reason given",
+          one.reason || "no reason given",
           state?.doing ? [h("br"), h("span.note", "In progress: ", state.doing)] : null,
         ),
         operator() ? button("Rearm…", () => rearm(scope, done), { icon: "play", "aria-label": `Rearm the ${scopeName(scope)}` }) : null,

@@ -57,7 +57,7 @@ export function strategiesPanel() {
     { name: "Unrealized", num: true, cell: (s) => h("span", { title: s.unrealized }, signed(s.unrealized)) },
     { name: "Net", num: true, cell: (s) => h("span", { title: s.realized }, signed(s.realized)) },
     { name: "Profit", num: true, cell: (s) => h("span", { title: s.profit }, signed(s.profit)) },
-    { name: "Why", class: "text spare", cell: (s) => s.why || s.reason || "–" },
+    { name: "Why", class: "text spare", cell: (s) => s.state_reason || s.reason || "–" },
   ];
   const sums = h(
     "span",

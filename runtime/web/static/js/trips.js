@@ -10,10 +10,10 @@ const tones = { stop_loss: "warn", liquidation: "bad", manual: "warn", take_prof
 const means = (t) =>
   h(
     "span.num",
-    { title: `${t.entry_price} → ${t.exit_price ?? t.close_price}` },
+    { title: `${t.entry_price} → ${t.exit_price}` },
     price(t.entry_price),
     " → ",
-    price(t.exit_price ?? t.close_price),
+    price(t.exit_price),
   );
 
 // price cuts the tail of a mean price.
@@ -31,13 +31,13 @@ export function trips(items, next) {
     table(
       "Round trips",
       [
-        { name: "Exited", class: "nowrap", cell: (t) => time(t.left_ms, now()) },
+        { name: "Closed", class: "nowrap", cell: (t) => time(t.closed_ms, now()) },
         { name: "Side", cell: (t) => side(t.side) },
         { name: "Quantity", num: true, cell: f.aligned(items, (t) => t.quantity) },
         { name: "Entry → exit", num: true, class: "nowrap", cell: means },
-        { name: "Duration", num: true, class: "nowrap", cell: (t) => f.age(t.left_ms - t.entered_ms) },
+        { name: "Duration", num: true, class: "nowrap", cell: (t) => f.age(t.closed_ms - t.opened_ms) },
         { name: "Exit by", class: "nowrap", cell: (t) => tag("", f.words(t.exit_purpose), tones[t.exit_purpose] ?? "quiet") },
-        { name: "Gross", num: true, cell: (t) => f.money(t.realised, { plus: true }) },
+        { name: "Gross", num: true, cell: (t) => f.money(t.realized, { plus: true }) },
         { name: "Fees, funding", num: true, cell: (t) => h("span.num", { title: costs(t) }, f.money(f.sum([t.fees, t.funding]))) },
         { name: "Net", num: true, cell: net },
       ],
@@ -52,7 +52,7 @@ export function trips(items, next) {
 
 // net returns the profit of a closed position after fees and funding.
 const net = (t) => [
-  h("span", { title: `price difference ${t.realised}, fees ${t.fees}, funding ${t.funding}` }, signed(t.pnl)),
+  h("span", { title: `price difference ${t.realized}, fees ${t.fees}, funding ${t.funding}` }, signed(t.pnl)),
   t.whole ? null : h("span.unit", { title: "It began before the ledger, or some of its amounts are unknown" }, "partial"),
 ];
 
@@ -73,7 +73,7 @@ export function past(items, next) {
   return table(
     "Closed positions",
     [
-      { name: "Until", class: "nowrap", cell: (p) => time(p.until_ms, now()) },
+      { name: "Closed", class: "nowrap", cell: (p) => time(p.closed_ms, now()) },
       { name: "Symbol", class: "nowrap", cell: (p) => symbolLink(p.market, p.symbol) },
       {
         name: "Strategy",
@@ -85,7 +85,7 @@ export function past(items, next) {
       { name: "Side", cell: (p) => side(p.side) },
       { name: "Quantity", num: true, cell: (p) => unit(f.exact(p.quantity), p.symbol.split("-")[0]) },
       { name: "Entry → close", num: true, class: "nowrap", cell: means },
-      { name: "For", num: true, class: "nowrap", cell: (p) => f.age(p.until_ms - p.from_ms) },
+      { name: "For", num: true, class: "nowrap", cell: (p) => f.age(p.closed_ms - p.opened_ms) },
       { name: "Exit by", class: "nowrap", cell: (p) => tag("", f.words(p.exit_purpose), tones[p.exit_purpose] ?? "quiet") },
       { name: "Fees, funding", num: true, class: "desk", cell: (p) => h("span.num", { title: `fees ${p.fees}, funding ${p.funding}` },
           p.whole ? f.money(f.sum([p.fees, p.funding])) : "–") },

@@ -235,7 +235,7 @@ const test = () =>
             { name: "Channel", cell: (c) => c.channel },
             { name: "Result", cell: (c) => tag(c.result === "sent" ? "ok" : "failed", c.result) },
             { name: "Took", num: true, cell: (c) => f.age(c.took_ms) },
-            { name: "Why", class: "text", cell: (c) => c.why ?? "" },
+            { name: "Why", class: "text", cell: (c) => c.reason ?? "" },
           ],
           answer.items,
           { key: (c) => c.channel, stack: true },

@@ -19,7 +19,7 @@ function blocks(o) {
     h(
       "ul.attention",
       o.blocks.map((one) =>
-        h("li.warn", { key: one.what }, h("p", h("span.title", one.what), h("br"), h("span.note", "Remedy: ", one.way_out))),
+        h("li.warn", { key: one.what }, h("p", h("span.title", one.what), h("br"), h("span.note", "Remedy: ", one.remedy))),
       ),
     ),
   );

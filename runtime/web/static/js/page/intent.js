@@ -82,7 +82,7 @@ function order(o) {
         ["Mean price", f.given(o.mean_price)], ["Price", f.given(o.price)], ["Stop price", f.given(o.stop_price)],
     ["Sent", time(o.sent_ms, now())], ["Ended", time(o.ended_ms, now())],
       ["Flags", [o.reduce_only && "reduce only", o.close_position && "close position", o.post_only && "post only"].filter(Boolean).join(", ") ||
-        "none"], o.evidence ? ["Evidence", o.evidence] : null, o.why ? ["Why", o.why] : null]));
+        "none"], o.evidence ? ["Evidence", o.evidence] : null, o.reason ? ["Why", o.reason] : null]));
 }
 
 function events(one) { // the life cycle shows the newest of each step

@@ -179,15 +179,15 @@ function attention(notices) {
   for (const check of s.checks) if (!check.ok) all.push(["bad", `Not ready: ${f.words(check.name)}`, check.detail, null, "/settings", null]);
   for (const one of s.degraded) all.push([one.state === "limit" || one.state === "halted" ? "warn" : "bad",
       `${f.title(one.state)}: ${[one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account"}`, one.cause, one.since,
-      ["quarantined", "contradicted"].includes(one.state) ? "/reconcile" : "/risk", [one.way_out, one.doing].filter(Boolean).join(" ")]);
+      ["quarantined", "contradicted"].includes(one.state) ? "/reconcile" : "/risk", [one.remedy, one.doing].filter(Boolean).join(" ")]);
   for (const one of s.incidents ?? []) if (one.in_force && ["rate_limited", "ledger"].includes(one.kind)) all.push(["warn",
-      `${f.title(one.kind)}: ${one.market ?? "account"}`, one.cause, one.since, "/risk", one.way_out]);
+      `${f.title(one.kind)}: ${one.market ?? "account"}`, one.cause, one.since, "/risk", one.remedy]);
   for (const one of live.strategies) {
-    if (one.state === "failed") all.push(["bad", `Strategy ${one.name} failed`, one.why, null, "/strategies/" + encodeURIComponent(one.name), null]);
+    if (one.state === "failed") all.push(["bad", `Strategy ${one.name} failed`, one.state_reason, null, "/strategies/" + encodeURIComponent(one.name), null]);
   }
   if (s.unsettled && now() - s.unsettled_since_ms > UNSETTLED_AFTER_MS) all.push(["warn", `${f.plural(s.unsettled, "order")} unsettled`,
       "botd polls until the outcome is known; nothing is sent twice", s.unsettled_since_ms, "/orders", null]);
-  for (const one of notices) if (one.severity === "error" && !one.over && now() - one.at_ms < 15 * 60_000 &&
+  for (const one of notices) if (one.severity === "error" && !one.ended && now() - one.at_ms < 15 * 60_000 &&
     !["halt", "limit", "quarantine", "contradicted"].includes(one.kind)) all.push(["bad", f.title(one.kind), one.text, one.at_ms, "/logs", null]);
   if (s.unclean_start && s.uptime_s < 3600) all.push(["info", "The previous run was interrupted",
       "it ended without a clean stop; the start has reconciled what it left open", s.started, "/logs", null]);

@@ -11,12 +11,12 @@ import { ago, button, empty, facts, intentLink, meter, panel, side, signed, stra
 export const title = () => "Positions";
 
 export async function open(page) {
-  let positions = [], account = null, over = null;
+  let positions = [], account = null, closed = null;
   const read = page.reader(async () => { const [held, money] = await Promise.all([get("positions"), get("account")]); positions = held.items;
       account = money; });
   const ask = (after) => get("positions/history", { limit: 25, after });
-  const ended = page.reader(async () => { over = await ask(); });
-  const older = async () => { const list = await ask(over.next); over = { items: over.items.concat(list.items), next: list.next }; page.draw(); };
+  const ended = page.reader(async () => { closed = await ask(); });
+  const older = async () => { const list = await ask(closed.next); closed = { items: closed.items.concat(list.items), next: list.next }; page.draw(); };
   page.on(["trade", "position"], ended);
   page.on(["position", "order", "fill", "reconcile", "strategy", "status", "risk"], read);
   page.view(() => [
@@ -24,8 +24,8 @@ export async function open(page) {
     positions.length ? positions.map(position) : panel("No position", { key: "none" },
       empty("No position is open", "Once a strategy enters, its position, protection and distance to liquidation are shown here.")),
     account ? margin(account) : null, account ? wallet(account) : null,
-    over ? panel("Closed positions", { key: "closed", note: "including earlier runs" },
-      past(over.items, over.next ? button("Show older", older) : null)) : null,
+    closed ? panel("Closed positions", { key: "closed", note: "including earlier runs" },
+      past(closed.items, closed.next ? button("Show older", older) : null)) : null,
   ]);
   await Promise.all([read.now(), ended.now()]);
 
@@ -69,7 +69,7 @@ function shown(p, close) {
       { key: (row) => row[0], row: (row) => ({ class: row[0] === "Difference" && differs ? "differs" : null }) }),
       p.quarantine ? h("p", tag("quarantined"), " ", p.quarantine, " ", h("a", { href: "/reconcile" }, "resolve it")) : null,
       p.contradiction ? h("p", tag("contradicted"), " since ", ago(Date.parse(p.contradiction.since), now()), ": ", p.contradiction.cause, " ",
-        h("span.note", p.contradiction.way_out)) : null),
+        h("span.note", p.contradiction.remedy)) : null),
     h("div.panel-body", h("h3.note", "Protection"), protection(p), liquidation(p))));
 }
 

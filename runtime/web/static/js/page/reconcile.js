@@ -73,13 +73,13 @@ const unknownTable = (all) => table("Orders with an unknown outcome", [{ name: "
     { name: "Side", cell: (o) => side(o.side) },
     { name: "Quantity", num: true, cell: (o) => f.given(o.quantity) },
     { name: "State", cell: (o) => tag(o.state) },
-    { name: "Why", class: "text", cell: (o) => o.why || "–" },
+    { name: "Why", class: "text", cell: (o) => o.reason || "–" },
     { name: "Life", cell: (o) => intentLink(o.client_order_id) }], all, { key: (o) => o.client_order_id });
 
 function events(all) {
   return panel("Findings", { key: "events", note: "adopted, ignored, found and stale, in this run" },
     all.length ? h("ul.feed", all.map((one) => h("li", { key: one.id }, time(one.at_ms, now()), h("span.what", tag(one.severity, f.words(one.kind)),
-            one.over ? " ended" : "", one.symbol ? ` ${one.symbol}` : "", h("span.note", one.text))))) : empty("No findings in this run",
+            one.ended ? " ended" : "", one.symbol ? ` ${one.symbol}` : "", h("span.note", one.text))))) : empty("No findings in this run",
       "Positions and orders that botd did not make, and stale lists, are listed here."));
 }
 

@@ -57,7 +57,7 @@ function others(risk) {
   return panel("Also in force", { key: "others" },
     h("ul.attention", rest.map((one, i) => h("li.warn", { key: one.state + i }, h("p", tag("near", f.words(one.state)), " ",
             [one.strategy, one.market, one.symbol].filter(Boolean).join(" ") || "account", " ", h("span.note", "since ", ago(one.since, now()),
-              one.until ? [", until ", time(one.until, now())] : ""), h("br"), one.cause, h("br"), h("span.note", "Remedy: ", one.way_out,
+              one.until ? [", until ", time(one.until, now())] : ""), h("br"), one.cause, h("br"), h("span.note", "Remedy: ", one.remedy,
               one.doing ? ` · ${one.doing}` : ""))))));
 }
 
@@ -73,7 +73,7 @@ function incidentList(all) {
       { name: "State", class: "nowrap", cell: (i) => i.state === "open" ? tag(i.severity === "critical" ? "breached" : "near", i.severity)
           : ["ended ", ago(i.closed, now())] },
       { name: "Cause", class: "text", cell: (i) => [i.cause, i.times > 1 ? ` (${i.times} times)` : "",
-            i.state === "open" ? h("span.note.under", "Remedy: ", i.way_out) : null] },
+            i.state === "open" ? h("span.note.under", "Remedy: ", i.remedy) : null] },
       { name: "Runbook", class: "nowrap", cell: (i) => i.runbook },
     ], all));
 }
@@ -94,8 +94,8 @@ function limits(all) {
     { name: "Value", num: true, cell: (l) => amount(l.value) },
     { name: "Limit", num: true, cell: (l) => amount(l.limit) },
     { name: "Headroom", num: true, class: "spare", cell: (l) => amount(l.headroom) },
-    { name: "Remedy", class: "text", cell: (l) => [[l.why, l.way_out].filter(Boolean).join(". "),
-        l.set ? h("span.note.under", `tightened by ${l.set.by} `, time(Date.parse(l.set.at), now()), `: ${l.set.why}`) : null] },
+    { name: "Remedy", class: "text", cell: (l) => [[l.reason, l.remedy].filter(Boolean).join(". "),
+        l.set ? h("span.note.under", `tightened by ${l.set.by} `, time(Date.parse(l.set.at), now()), `: ${l.set.reason}`) : null] },
   ], rows, { key: (l) => l.scope + l.rule, none: empty("No limits yet", "They appear after the first round.") }));
 }
 
@@ -124,6 +124,6 @@ function refusals(all) {
 function history(all) {
   return panel("History", { key: "history", note: "halts, breakers and limits since the start" },
     all.length ? h("ul.feed", all.map((one) => h("li", { key: one.id }, time(one.at_ms, now()), h("span.what", tag(one.severity, f.words(one.kind)),
-            one.over ? " ended" : "", h("span.note", [one.strategy, one.text].filter(Boolean).join(": ")))))) : empty("No events",
+            one.ended ? " ended" : "", h("span.note", [one.strategy, one.text].filter(Boolean).join(": ")))))) : empty("No events",
       "Halts, breakers and breached limits of this run are listed here; the audit page has those of all runs."));
 }

@@ -58,5 +58,5 @@ const columns = [
   { name: "Last price", num: true, class: "desk", cell: (s) => f.exact(s.last_price) },
   { name: "Last tick", num: true, class: "desk", cell: (s) => (s.last_tick_ms ? ago(s.last_tick_ms, now()) : "–") },
   { name: "Next", num: true, class: "desk", cell: (s) => due(s.next_tick_ms, now()) },
-  { name: "Why", class: "text", cell: (s) => s.why || s.reason || "–" },
+  { name: "Why", class: "text", cell: (s) => s.state_reason || s.reason || "–" },
 ];

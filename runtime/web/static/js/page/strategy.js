@@ -135,9 +135,9 @@ export async function open(page) {
     return [
       h("div.page-head", h("h1", name), tag(s.state), h("p.note", `${s.kind} on `, symbolLink(s.market, s.symbol), h("span.unit", s.interval),
           h("span.links", link(`/intents?strategy=${part(name)}`, "intents"), link(`/logs?strategy=${part(name)}`, "log"))), h("div.actions", controls(s))),
-      s.why || s.degraded.length ? panel("What blocks openings", { key: "why" },
+      s.state_reason || s.degraded.length ? panel("What blocks openings", { key: "why" },
         h("ul.attention", s.degraded.map((each, i) => h("li.warn", { key: each.state + i }, h("p", tag("near", f.words(each.state)), " ", each.cause,
-                h("br"), h("span.note", "Remedy: ", each.way_out)))), s.why && !s.degraded.length ? h("li.warn", { key: "why" }, h("p", s.why))
+                h("br"), h("span.note", "Remedy: ", each.remedy)))), s.state_reason && !s.degraded.length ? h("li.warn", { key: "why" }, h("p", s.state_reason))
           : null)) : null,
       facts4(s), candles(s), h("section.panel", { "aria-label": "More of " + name, key: "more" },
         tabs("More of " + name, views, view, (to) => { view = to; page.choose("view", to);
