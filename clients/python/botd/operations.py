@@ -1139,7 +1139,7 @@ class Plots(TypedDict):
 
 
 class Position(TypedDict):
-    """A position as the exchange reports it, and as the journal explains it. If the list that shows none of it is not trusted, it is as the journal explains it."""
+    """A position as the exchange reports it, and as the journal explains it. While the list is contradicted, the journal's position is shown."""
 
     strategy: str
     market: str
