@@ -227,7 +227,8 @@ func TestAFillWithoutAPriceHasThatOfItsRoundTrip(t *testing.T) {
 func TestEarnedCountsRoundTripsInRange(t *testing.T) {
 	t.Parallel()
 	r := &Replay{FromMS: 100, Traded: Traded{Trips: []view.ClosedPosition{{OpenedMS: 100, ClosedMS: 200, PNL: "1", Fees: "0.1"},
-		{OpenedMS: 99, ClosedMS: 200, PNL: "20", Fees: "2"}, {OpenedMS: 100, ClosedMS: 201, PNL: "300", Fees: "30"}, {OpenedMS: 150, ClosedMS: 160, PNL: "4000"}}}}
+		{OpenedMS: 99, ClosedMS: 200, PNL: "20", Fees: "2"}, {OpenedMS: 100, ClosedMS: 201, PNL: "300", Fees: "30"},
+		{OpenedMS: 150, ClosedMS: 160, PNL: "4000"}}}}
 	if sum, fees := r.earned(200); sum != 4_001 || fees != 0.1 {
 		t.Errorf("want 4001 and 0.1, have %v and %v", sum, fees)
 	}

@@ -69,8 +69,8 @@ var Required = []string{"Truth"} // starlark.Value
 // that users rely on, and old names that the changelog explains. The check of words ignores them.
 var Published = []string{
 	"telegram.stranger", `"stranger"`, "`stranger`", "`wish`", `"wish":`,
-	"wish: {", "wish: str", "target, wish,", "`wished`", "`strategy.Wish`", "`mend`",
-	`"realised"`, "`realised`", "realised: {type", "realised: str", ", realised, fees,",
+	"wish: {", "wish: str", "position, wish]", "`wished`", "`strategy.Wish`", "`mend`",
+	`"realised"`, "`realised`", "realised: {type", "realised: str", "until_ms, realised]",
 	"exits.wanted", `"wanted"`, "liquidated.realised", "t.realised", "BTC-USDT realised", "CANCELLED", "LICENCE*", "hand-written",
 }
 
