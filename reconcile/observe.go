@@ -327,7 +327,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		lags, held := s.tracker.walletLags(symbol), symbol.position
 		s.wallet.observeWallet(symbol)
 		if held == 0 && symbol.position != 0 {
-			symbol.spot.heldMS = s.fetched.EndedMS
+			symbol.spot.positionShownMS = s.fetched.EndedMS
 		}
 		symbol.spot.lag.note(s.evidence, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.tracker.WalletConclusive(symbol)))
 		return

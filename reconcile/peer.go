@@ -237,7 +237,7 @@ func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
 		return 0
 	}
-	decidedMS = max(decidedMS, symbol.spot.heldMS)
+	decidedMS = max(decidedMS, symbol.spot.positionShownMS)
 	id, standing := placement.ParseSerial(p.UnknownOrder())
 	switch {
 	case !standing && p.unnamed.HasUnnamedPeer():

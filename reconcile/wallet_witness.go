@@ -40,12 +40,12 @@ type spotEvidence struct {
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims
 
-	peer        peerTrades
-	excess      stopExcess
-	extra       walletExcess
-	heldMS      int64             // when a wallet began to show the position
-	baseBalance exchange.Quantity // as last read
-	lag         walletLag
+	peer            peerTrades
+	excess          stopExcess
+	extra           walletExcess
+	positionShownMS int64             // when a wallet began to show the position
+	baseBalance     exchange.Quantity // as last read
+	lag             walletLag
 
 	unconfirmedMS int64 // since when open list and wallet have not both shown the stops of the position; 0 if they do
 	denied        deniedStops

@@ -153,7 +153,7 @@ var peer = []Row{
 		}},
 	{"yield_since_decision", "two botds sell the same units at once when a wallet shows them again", "34",
 		"reconcile TestYieldBeginsWhenTheWalletShowsTheUnitsAgain", []Edit{
-			{"reconcile.peer.YieldMS", "max(decidedMS, symbol.spot.heldMS)", "decidedMS"},
+			{"reconcile.peer.YieldMS", "max(decidedMS, symbol.spot.positionShownMS)", "decidedMS"},
 		}},
 	{"sold_elsewhere_again", "units that another botd has sold, by the newest history, are sold again before the decision", "42",
 		"reconcile TestUnitsSoldByAnotherAreNotSoldAgain", []Edit{

@@ -51,12 +51,12 @@ type question struct {
 	dueMS        int64 // deadline of the answer; never if no call is in progress or its answer is no longer awaited
 	retryMS      int64 // time of the next call after a strategy lost its state; never if none is due
 
-	givenMS      int64 // open time of the newest candle passed on
-	fresh        bool  // the strategy must start over
-	atMS         int64 // nominal time of a due decision; 0 for none
-	candlesSince int   // candles since the last decision in force
-	events       int64 // number of events that the strategy has received when it answers
-	heldMS       int64 // open time of the newest candle that closed before the strategy began: no decision is requested up to it
+	givenMS       int64 // open time of the newest candle passed on
+	fresh         bool  // the strategy must start over
+	atMS          int64 // nominal time of a due decision; 0 for none
+	candlesSince  int   // candles since the last decision in force
+	events        int64 // number of events that the strategy has received when it answers
+	beforeStartMS int64 // open time of the newest candle that closed before the strategy began: no decision is requested up to it
 
 	conditions []strategy.Condition // of the last answer
 	hung       string               // why the strategy does not answer; empty while it does
@@ -190,7 +190,7 @@ func (t *tick) restart(leg *leg, cause string) {
 func (t *tick) begin(leg *leg) {
 	q := &leg.question
 	if q.givenMS, leg.schedule.seen = 0, 0; leg.series.end > 0 {
-		q.heldMS = leg.series.candles.OpenMS[leg.series.end-1]
+		q.beforeStartMS = leg.series.candles.OpenMS[leg.series.end-1]
 	}
 }
 

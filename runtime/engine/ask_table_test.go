@@ -42,7 +42,7 @@ func TestQuestionContents(t *testing.T) {
 		{"no new one", 5, 5, 5, 3, false, false, nil, "5 5 5 false", 5, false},
 		{"none at all", 0, 0, 0, 0, false, false, nil, "0 0 0 false", 0, false},
 		{"those that were held before it began bring no decision", 5, 0, 0, 3, false, false, func(_ *world, one *leg) {
-			one.question.heldMS = one.series.candles.OpenMS[3]
+			one.question.beforeStartMS = one.series.candles.OpenMS[3]
 		}, "0 5 4 false", 5, false},
 		{"by a schedule candles bring no decision", 5, 0, 0, 3, true, false, nil, "0 5 5 false", 5, false},
 		{"a decision that is due", 5, 5, 5, 3, true, true, nil, "5 5 5 true", 5, false},
@@ -62,7 +62,7 @@ func TestQuestionContents(t *testing.T) {
 			one.config.Schedule = nil
 		}
 		q := &one.question
-		q.givenMS, q.heldMS, q.atMS = 0, 0, 0
+		q.givenMS, q.beforeStartMS, q.atMS = 0, 0, 0
 		if c.given > 0 {
 			q.givenMS = one.series.candles.OpenMS[c.given-1]
 		}
@@ -231,7 +231,7 @@ func TestLostProcessBacksOff(t *testing.T) {
 		w.engine.tick.restart(one, "it was killed")
 		q := &one.question
 		if q.retryMS != w.engine.nowMS+seconds*1_000 || q.endedMS != w.engine.nowMS || !q.fresh || q.givenMS != 0 || one.schedule.seen != 0 ||
-			q.heldMS != one.series.candles.OpenMS[4] || q.atMS == 0 {
+			q.beforeStartMS != one.series.candles.OpenMS[4] || q.atMS == 0 {
 			t.Errorf("want it asked with all candles after %d s, have %d ms, %+v", seconds, q.retryMS-w.engine.nowMS, q)
 		}
 	}

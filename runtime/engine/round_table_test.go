@@ -441,8 +441,8 @@ func TestNewVersionSeesItsConfiguration(t *testing.T) {
 		if ended := w.out.Ended; offloads != (len(ended) == 1 && ended[0].Name == "one") {
 			t.Errorf("off the engine %t: want the old version asked no more, have %+v", offloads, ended)
 		}
-		if held := one.series.candles.OpenMS[2]; one.question.heldMS != held || offloads && (len(w.out.Asks) != 1 || w.out.Asks[0].Task.From != 0) {
-			t.Errorf("off the engine %t: want no decision by candles that were held before, have %d, %+v", offloads, one.question.heldMS, w.out.Asks)
+		if held := one.series.candles.OpenMS[2]; one.question.beforeStartMS != held || offloads && (len(w.out.Asks) != 1 || w.out.Asks[0].Task.From != 0) {
+			t.Errorf("off the engine %t: want no decision by candles that were held before, have %d, %+v", offloads, one.question.beforeStartMS, w.out.Asks)
 		}
 	}
 }

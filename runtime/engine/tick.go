@@ -222,7 +222,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	leg.view.Others = leg.othersNow()
 	sound := leg.lacking() == nil
 	if leg.config.Schedule == nil && sound {
-		after := sort.Search(to, func(i int) bool { return s.candles.OpenMS[i] > q.heldMS })
+		after := sort.Search(to, func(i int) bool { return s.candles.OpenMS[i] > q.beforeStartMS })
 		task.Each = min(to, max(from, after, from+warmup-leg.schedule.seen-1))
 	}
 	if leg.schedule.seen += to - from; to > 0 {

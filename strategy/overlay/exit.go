@@ -346,8 +346,8 @@ func (e *exiting) cooldown() {
 // conditions adds the distance of the rules from closing the position, or the rule that blocks the
 // next opening.
 func (e *exiting) conditions(all []strategy.Condition) []strategy.Condition {
-	add := func(name, value, wants string, holds bool) {
-		all = append(all, strategy.Condition{Name: name, Value: value, Requires: wants, Met: holds})
+	add := func(name, value, requires string, holds bool) {
+		all = append(all, strategy.Condition{Name: name, Value: value, Requires: requires, Met: holds})
 	}
 	if e.Recall(exitSide) == 0 {
 		if ended := e.Recall(exitEnded); e.rules.CooldownMS > 0 && ended != 0 {
@@ -363,7 +363,7 @@ func (e *exiting) conditions(all []strategy.Condition) []strategy.Condition {
 	return all
 }
 
-func (e *exiting) positionConditions(add func(name, value, wants string, holds bool)) {
+func (e *exiting) positionConditions(add func(name, value, requires string, holds bool)) {
 	e.ageMS = e.View.NowMS - e.Recall(exitSince)
 	if limit := e.rules.TimeLimitMS; limit > 0 {
 		add("held for", duration(e.ageMS), "at least the time limit "+duration(limit), e.ageMS >= limit)
