@@ -182,7 +182,7 @@ func (d *direct) feed(from, to int, out *engine.Effects) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			d.giveUp("a strategy that failed: %v", cause)
-			out.Taken = max(out.Taken, 1)
+			out.Consumed = max(out.Consumed, 1)
 		}
 	}()
 	warmup := d.strategy.Warmup()
@@ -195,7 +195,7 @@ func (d *direct) feed(from, to int, out *engine.Effects) {
 			d.strategy.Candle(&d.view)
 		}
 		d.seen += end - at
-		out.Taken += end - at
+		out.Consumed += end - at
 		if at = end; d.changed(warmup) {
 			d.decided(d.view.NowMS)
 			return

@@ -47,7 +47,7 @@ type orders struct {
 type ladder struct {
 	book           []resting               // in the order in which they were sent
 	working        []strategy.WorkingOrder // the same, as the strategy sees them
-	shown          []strategy.WorkingOrder // those that the strategy saw last
+	viewed         []strategy.WorkingOrder // those that the strategy saw last
 	ending         bool                    // one was canceled since the last round
 	agreed         bool                    // orders that differ from the plan were canceled since it came into force
 	complete       bool                    // all missing orders were also sent, and nothing has filled since
@@ -209,11 +209,11 @@ func (d *direct) showOrders() {
 			l.fills = append(l.fills, of.fills[i].KeyFill)
 		}
 	}
-	l.shown = append(l.shown[:0], l.working...)
+	l.viewed = append(l.viewed[:0], l.working...)
 	if order := &d.request.Order; d.pending != 0 {
-		l.shown = append(l.shown, strategy.WorkingOrder{Side: order.Side, Type: order.Type, Quantity: order.Quantity})
+		l.viewed = append(l.viewed, strategy.WorkingOrder{Side: order.Side, Type: order.Type, Quantity: order.Quantity})
 	}
-	d.view.Working, d.view.Fills = l.shown, l.fills
+	d.view.Working, d.view.Fills = l.viewed, l.fills
 }
 
 // convergeOrders sends the orders and cancellations that lead from the order book to the plan. It schedules another round

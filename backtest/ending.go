@@ -181,9 +181,9 @@ func (r *run) boundWarnings(add func(code, format string, arguments ...any)) {
 	for _, n := range e.notTraded {
 		switch {
 		case n.Reason == roundedToNothing || n.Reason == belowMinimum:
-			add(NotTradedCode, "%s: %d targets were not traded, %s; the first: %s", n.Strategy, n.Count, n.Reason, n.First)
+			add(TradesNotExecuted, "%s: %d targets were not traded, %s; the first: %s", n.Strategy, n.Count, n.Reason, n.First)
 		case strings.HasPrefix(n.Reason, signalRefused):
-			add(NotTradedCode, "%s: %d signals were not taken, %s; the first: %s", n.Strategy, n.Count, n.Reason, n.First)
+			add(TradesNotExecuted, "%s: %d signals were not taken, %s; the first: %s", n.Strategy, n.Count, n.Reason, n.First)
 		}
 	}
 }

@@ -22,7 +22,7 @@ func (r *run) stretch(l *leg) int {
 	l.stretch.From, l.stretch.To = l.at, to
 	r.effects.Reset()
 	r.machine.Handle(l.candles.CloseMS(to-1), &l.stretch, &r.effects)
-	taken := r.effects.Taken
+	taken := r.effects.Consumed
 	if r.reach = min(2*r.reach, maxStretch); l.at+taken < to {
 		r.reach = max(minStretch, 2*taken)
 	}

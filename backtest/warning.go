@@ -40,7 +40,7 @@ const (
 	Liquidated          = "liquidated"
 	IntentsRefused      = "intents_refused"
 	OrdersRejected      = "orders_rejected"
-	NotTradedCode       = "not_traded"   // desired trades that could not happen
+	TradesNotExecuted   = "not_traded"   // desired trades that could not happen
 	Latched             = "latched"      // a strategy has been waiting since a stop-loss or take-profit
 	OrdersSpent         = "orders_spent" // all orders of a plan are filled, and there is no position
 	OutsideRange        = "beside_range" // the initial price lies outside the strategy's range

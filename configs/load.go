@@ -57,20 +57,20 @@ func load(l *loader) (*Config, Problems) {
 
 // loader reads one configuration.
 type loader struct {
-	files     fs.FS
-	disk      string // the directory on disk; empty if there is none
-	directory string
-	options   Options
-	config    *Config
-	problems  Problems
-	shown     string // the displayed path of a single file, unless it is joined from the directory
-	modeLine  int    // line of the mode in botd.yaml
+	files         fs.FS
+	disk          string // the directory on disk; empty if there is none
+	directory     string
+	options       Options
+	config        *Config
+	problems      Problems
+	displayedPath string // the displayed path of a single file, unless it is joined from the directory
+	modeLine      int    // line of the mode in botd.yaml
 }
 
 func (l *loader) name(file string) string {
 	switch {
-	case l.shown != "":
-		return l.shown
+	case l.displayedPath != "":
+		return l.displayedPath
 	case l.directory == "":
 		return file
 	}

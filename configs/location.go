@@ -28,7 +28,7 @@ func Locate(files fs.FS) Location {
 	}
 	var top map[string]yaml.Node
 	_ = yaml.Unmarshal(text, &top) // a text that is not YAML is read line by line
-	take := func(key string, line *regexp.Regexp) string {
+	valueOf := func(key string, line *regexp.Regexp) string {
 		if node, found := top[key]; found && node.Kind == yaml.ScalarNode {
 			return node.Value
 		}
@@ -37,13 +37,13 @@ func Locate(files fs.FS) Location {
 		}
 		return ""
 	}
-	if value := take("data_dir", dataLine); value != "" {
+	if value := valueOf("data_dir", dataLine); value != "" {
 		where.DataDir = value
 	}
-	if value := take("listen", listenLine); value != "" {
+	if value := valueOf("listen", listenLine); value != "" {
 		where.Listen = value
 	}
-	if value := Mode(take("mode", modeLine)); value == Paper || value == Live {
+	if value := Mode(valueOf("mode", modeLine)); value == Paper || value == Live {
 		where.Mode = value
 	}
 	return where

@@ -42,13 +42,13 @@ func share(into *exchange.Rate, low, high exchange.Rate) value {
 }
 
 // number returns the value of a decimal number. take stores it or returns a problem.
-func number(show func() string, take func(text string, d decimal.Decimal) (problem, hint string)) value {
+func number(show func() string, store func(text string, d decimal.Decimal) (problem, hint string)) value {
 	return value{kind: KindNumber, text: show, parse: func(text string) (string, string) {
 		d, hint, err := notation.Decimal(text)
 		if err != nil {
 			return ": " + err.Error(), cmp.Or(hint, "write a plain number, such as 0.5")
 		}
-		return take(text, d)
+		return store(text, d)
 	}}
 }
 

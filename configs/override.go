@@ -41,12 +41,12 @@ func loaderOf(file string, options Options) *loader {
 		directory = "."
 	}
 	l := &loader{
-		files:     os.DirFS(directory),
-		disk:      directory,
-		directory: filepath.ToSlash(directory),
-		options:   options,
-		config:    defaults(),
-		shown:     filepath.ToSlash(file),
+		files:         os.DirFS(directory),
+		disk:          directory,
+		directory:     filepath.ToSlash(directory),
+		options:       options,
+		config:        defaults(),
+		displayedPath: filepath.ToSlash(file),
 	}
 	l.config.Limits = risk.Limits{}
 	if options.Mode != "" {

@@ -56,7 +56,7 @@ func (r *strategyReader) readScript(s *section, node *yaml.Node) {
 		return
 	}
 	source, err := fs.ReadFile(r.loader.files, path.Join(path.Dir(r.file), file))
-	switch shown := r.shown(file); {
+	switch shown := r.displayedPath(file); {
 	case errors.Is(err, fs.ErrNotExist):
 		s.wrong(node, "it belongs in the directory of the strategy's YAML file; botd strategy new NAME --script writes one", "there is no file %s", shown)
 	case err != nil:
@@ -110,8 +110,8 @@ func readLibrary(files fs.FS, name string) (text []byte, found bool, err error) 
 	return text, true, err
 }
 
-// shown returns the path of a script for messages.
-func (r *strategyReader) shown(file string) string {
+// displayedPath returns the path of a script for messages.
+func (r *strategyReader) displayedPath(file string) string {
 	return path.Join(r.loader.directory, path.Dir(r.file), file)
 }
 
@@ -121,7 +121,7 @@ func (r *strategyReader) checkPin(s *section, node *yaml.Node) {
 		s.wrong(node, "remove the line, or write strategy: script", "file_sha256 is for strategy: script, not for %s", r.into.Kind)
 	case r.source != nil && !strings.EqualFold(node.Value, r.into.Script.SHA256):
 		s.wrong(node, "review the change; then write the new hash, or remove the line",
-			"%s is not the pinned version: its SHA-256 is %s", r.shown(r.into.Script.File), r.into.Script.SHA256)
+			"%s is not the pinned version: its SHA-256 is %s", r.displayedPath(r.into.Script.File), r.into.Script.SHA256)
 		r.source = nil
 	}
 }

@@ -313,13 +313,13 @@ func (d *derivation) convergeTarget() {
 	default:
 		// Only the known position is reduced: an entry whose fill is not known yet may count twice, in
 		// the position and in flight.
-		d.positionExit().reduce(d.shown(position) + d.symbol.Fees() - max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees())))
+		d.positionExit().reduce(d.listedPart(position) + d.symbol.Fees() - max(size.Abs(), UnroundedTarget(target, position.Abs()+d.symbol.Fees())))
 	}
 }
 
-// shown returns the part of the trusted position that the newest list shows; on spot it differs from the position only while the wallet lacks the
+// listedPart returns the part of the trusted position that the newest list shows; on spot it differs from the position only while the wallet lacks the
 // quantity of an order. An order that no list shows may have sold the rest, so a partial exit sells no more than the shown quantity above the target.
-func (s *inputs) shown(position exchange.Quantity) exchange.Quantity {
+func (s *inputs) listedPart(position exchange.Quantity) exchange.Quantity {
 	whole, symbol := position.Abs(), s.symbol
 	switch {
 	case symbol.Key().Market == exchange.Futures && symbol.TrustedPosition() == symbol.position,

@@ -71,8 +71,8 @@ func (s *Snapshot) showsOpen(row *exchange.Order) bool {
 // they are the position again.
 func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 	id, former, _ := s.tracker.EndedAs(row.Key(), row.ID)
-	if again, found := s.tracker.Ended(duplicateID(row)); found {
-		id, former = duplicateID(row), again
+	if duplicate, found := s.tracker.Ended(duplicateID(row)); found {
+		id, former = duplicateID(row), duplicate
 	}
 	unsold := max(0, former.Filled-row.Filled)
 	stop := row.Side == exchange.Sell && row.Type.StopLoss()

@@ -53,7 +53,7 @@ func TestJointHoldingWithAnotherBotd(t *testing.T) {
 		for i, net := range c.theirs {
 			symbol.spot.peer.orders = append(symbol.spot.peer.orders, peerOrder{int64(50 + i), net, int64(700 + i)})
 		}
-		symbol.spot.peer.sold, symbol.spot.baseBalance, symbol.spot.inconclusive = c.sold, c.baseBalance, c.early
+		symbol.spot.peer.sold, symbol.spot.baseBalance, symbol.spot.walletInconclusive = c.sold, c.baseBalance, c.early
 		if have := symbol.jointPosition(); have != c.held {
 			t.Errorf("%s: want %d held, have %d", c.name, c.held, have)
 		}
@@ -900,27 +900,27 @@ func TestWalletIsReadAgainSoon(t *testing.T) {
 		want   bool
 	}{
 		{"it proves nothing", 10, func(*SymbolState) {}, true},
-		{"it proves something", 10, func(s *SymbolState) { s.spot.inconclusive = false }, false},
+		{"it proves something", 10, func(s *SymbolState) { s.spot.walletInconclusive = false }, false},
 		{"nothing is held", 0, func(*SymbolState) {}, false},
 		{"one is held", 1, func(*SymbolState) {}, true},
 	} {
 		w := explains(t, c.known, 0)
 		symbol := w.tracker.Symbol(coin)
-		symbol.spot.inconclusive = true
+		symbol.spot.walletInconclusive = true
 		c.change(symbol)
 		if have := w.tracker.AwaitsFreshWallet(symbol); have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
-	d.tracker.Symbol(bitcoin).spot.inconclusive = true
+	d.tracker.Symbol(bitcoin).spot.walletInconclusive = true
 	if d.tracker.AwaitsFreshWallet(d.tracker.Symbol(bitcoin)) {
 		t.Error("want no wallet read for futures")
 	}
 	for stalenessMS := range int64(2) {
 		b := NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: stalenessMS})
 		b.Apply(&record.Record{Symbol: coin, Body: record.Adopted{Quantity: 10}})
-		if b.Symbol(coin).spot.inconclusive = true; b.AwaitsFreshWallet(b.Symbol(coin)) != (stalenessMS > 0) {
+		if b.Symbol(coin).spot.walletInconclusive = true; b.AwaitsFreshWallet(b.Symbol(coin)) != (stalenessMS > 0) {
 			t.Errorf("reads of %d ms before: want a hurry where there are such", stalenessMS)
 		}
 	}

@@ -61,7 +61,7 @@ func (t *Tracker) ForeignOpening(symbol *SymbolState) *exchange.Order {
 // orders show that another botd is running, or another symbol shows that a journal was lost, or several rows have the plan's prices too: another botd may
 // have placed it. If the list shows ids, an order without one is a person's.
 func (p *peer) OfPlan(symbol *SymbolState, o *exchange.Order) bool {
-	if o.ClientOrderID != "" || p.unnamed.futuresIDs.shown() || symbol.rules == nil {
+	if o.ClientOrderID != "" || p.unnamed.futuresIDs.showsEveryID() || symbol.rules == nil {
 		return false
 	}
 	others := p.unnamed.HasUnnamedPeer() || p.StandsDown() || p.lostElsewhere()
@@ -129,16 +129,16 @@ func (s *SymbolState) noteRepeated(orders []exchange.Order, matched []*account.P
 	var repeated []int64
 	for i := range s.foreign {
 		o := &s.foreign[i]
-		again := s.Repeats(o) || slices.ContainsFunc(s.repeatedAs, func(order exchange.NewOrder) bool { return sameSize(o, &order) })
-		for n := 0; n < len(orders) && !again; n++ {
+		matches := s.Repeats(o) || slices.ContainsFunc(s.repeatedAs, func(order exchange.NewOrder) bool { return sameSize(o, &order) })
+		for n := 0; n < len(orders) && !matches; n++ {
 			if p := matched[n]; p == nil || orders[n].ClientOrderID != "" || !p.Purpose().Opens() {
 				continue
 			}
 			if order := matched[n].Order(); sameSize(o, &order) {
-				again, s.repeatedAs = true, append(s.repeatedAs[max(0, len(s.repeatedAs)-maxRemembered+1):], order)
+				matches, s.repeatedAs = true, append(s.repeatedAs[max(0, len(s.repeatedAs)-maxRemembered+1):], order)
 			}
 		}
-		if again {
+		if matches {
 			repeated = append(repeated, o.ID)
 		}
 	}

@@ -329,7 +329,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		if held == 0 && symbol.position != 0 {
 			symbol.spot.positionShownMS = s.fetched.EndedMS
 		}
-		symbol.spot.lag.note(s.evidence, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.inconclusive || s.tracker.WalletConclusive(symbol)))
+		symbol.spot.lag.note(s.evidence, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.walletInconclusive || s.tracker.WalletConclusive(symbol)))
 		return
 	}
 	if !s.fetched.Positions.Done() {

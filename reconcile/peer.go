@@ -176,7 +176,7 @@ func (p *peer) PeerPosition(symbol *SymbolState) (quantity exchange.Quantity, si
 func (s *SymbolState) jointPosition() exchange.Quantity {
 	own, others := s.ownOnSpot(), s.spot.peer.net()
 	sold := min(0, others)
-	if !s.spot.inconclusive && s.Cause() != record.SoldByOthers {
+	if !s.spot.walletInconclusive && s.Cause() != record.SoldByOthers {
 		sold = max(sold, min(0, s.spot.peer.continued))
 	}
 	own, others = own+sold, max(0, others)
@@ -341,7 +341,7 @@ type rowIDs struct {
 // minRowsWithID is the number of rows with an id after which the list counts as one that shows every id, if it has omitted none: it may omit ids at random.
 const minRowsWithID = 10
 
-func (r *rowIDs) shown() bool { return !r.omitted && r.rows >= minRowsWithID }
+func (r *rowIDs) showsEveryID() bool { return !r.omitted && r.rows >= minRowsWithID }
 
 // note records the rows of a list; matched are their placements.
 func (r *rowIDs) note(orders []exchange.Order, matched []*account.Placement) {

@@ -130,7 +130,7 @@ func (s peerOrders) noteUnnamedOrders(symbol *SymbolState) {
 	t := &s.tracker.unnamedPeer
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
-		if !t.futuresIDs.shown() && o.ClientOrderID == "" && symbol.stopsAt(o) {
+		if !t.futuresIDs.showsEveryID() && o.ClientOrderID == "" && symbol.stopsAt(o) {
 			t.noteUnnamed(o.ID)
 		}
 		if !s.tracker.Resembles(symbol, o) {

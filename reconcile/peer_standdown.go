@@ -74,7 +74,7 @@ func (d jointProtection) mayProtectPeer() bool {
 // order history and the wallet show. Those orders may sell what they have bought themselves. On futures a stop cannot sell more than the position.
 func (d jointProtection) cancelSoldStops() {
 	seen := &d.symbol.spot
-	if d.symbol.Key().Market != exchange.Spot || seen.inconclusive || seen.soldUnknown == 0 || !d.tracker.walletRead || d.desired.Unread {
+	if d.symbol.Key().Market != exchange.Spot || seen.walletInconclusive || seen.soldUnknown == 0 || !d.tracker.walletRead || d.desired.Unread {
 		return
 	}
 	recent := func(one peerOrder) bool { return d.nowMS-one.seenMS < peerStopMS }

@@ -17,17 +17,17 @@ type sentRequests struct {
 
 // delivery is the history of one live placement on its way to the exchange and back.
 type delivery struct {
-	handedOutMS int64        // when it was passed on for sending
-	answeredMS  int64        // when the exchange's answer assigned an id to it
-	canceled    cancels      // cancels sent for it
-	unableMS    int64        // when the exchange refused to cancel it
-	omittedMS   int64        // on futures, while its state cannot be read: when the first open list that omits it began
-	canceledMS  int64        // when the exchange answered that it canceled it, a spot stop
-	releasedMS  int64        // when a spot stop ended, by the answer to its cancel or as the wallet shows
-	before      priorBalance // the wallet before it was sent, on spot
-	inferred    bool         // only the wallet shows that it no longer holds its asset
-	unfrozen    bool         // a spot sale: the newest wallet freezes nothing for it
-	shownSold   bool         // while uncertain and unfrozen, a later read of the wallet has shown it as sold
+	handedOutMS     int64        // when it was passed on for sending
+	answeredMS      int64        // when the exchange's answer assigned an id to it
+	canceled        cancels      // cancels sent for it
+	unableMS        int64        // when the exchange refused to cancel it
+	omittedMS       int64        // on futures, while its state cannot be read: when the first open list that omits it began
+	canceledMS      int64        // when the exchange answered that it canceled it, a spot stop
+	releasedMS      int64        // when a spot stop ended, by the answer to its cancel or as the wallet shows
+	before          priorBalance // the wallet before it was sent, on spot
+	inferred        bool         // only the wallet shows that it no longer holds its asset
+	unfrozen        bool         // a spot sale: the newest wallet freezes nothing for it
+	walletShowsSold bool         // while uncertain and unfrozen, a later read of the wallet has shown it as sold
 }
 
 // cancels holds the times of the first and the newest cancel of a placement.
@@ -115,8 +115,10 @@ func (d *sentRequests) noteUnfrozen(clientOrderID string, unfrozen bool) {
 	}
 }
 
-// noteShownSold records that a wallet has shown an uncertain sale as sold.
-func (d *sentRequests) noteShownSold(clientOrderID string) { d.note(clientOrderID).shownSold = true }
+// noteWalletShowsSold records that a wallet has shown an uncertain sale as sold.
+func (d *sentRequests) noteWalletShowsSold(clientOrderID string) {
+	d.note(clientOrderID).walletShowsSold = true
+}
 
 // notePrior records the balance before a placement was sent.
 func (d *sentRequests) notePrior(clientOrderID string, before priorBalance) {

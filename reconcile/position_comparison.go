@@ -121,7 +121,7 @@ func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
 // heldOnSpot returns the quantity that fills and fees explain, less the wallet's shortfall. The rest of
 // the asset may be the user's and is not sold.
 func (t *SymbolState) heldOnSpot() exchange.Quantity {
-	return max(0, t.Known()-t.Fees()+t.short)
+	return max(0, t.Known()-t.Fees()+t.walletShortfall)
 }
 
 // foreign decides a persistent difference that nothing uncertain explains; a missing quantity also needs

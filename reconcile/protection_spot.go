@@ -188,7 +188,7 @@ func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		}
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
-	young := symbol.spot.inconclusive || d.tracker.walletMS <= symbol.FilledMS()+d.tracker.Settle().StalenessMS
+	young := symbol.spot.walletInconclusive || d.tracker.walletMS <= symbol.FilledMS()+d.tracker.Settle().StalenessMS
 	untrusted := symbol.missedFor.sinceMS != 0
 	if d.tracker.StandsDown() { // another botd may have sold some
 		untrusted = d.tracker.walletUntrusted(symbol)

@@ -130,7 +130,7 @@ func (d positionProtection) noteUnnamedStop(price exchange.Price) {
 	for i := range d.symbol.foreign {
 		o := &d.symbol.foreign[i]
 		if o.Market == exchange.Futures && o.ClientOrderID == "" && o.Type.StopLoss() && o.Side == exchange.SideOf(-d.ownPosition) && o.StopPrice == price &&
-			!d.tracker.futuresIDs.shown() {
+			!d.tracker.futuresIDs.showsEveryID() {
 			d.tracker.noteUnnamed(o.ID)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 
 // inferredPurchases are a spot symbol's purchases that no list shows, as wallets and histories show them.
 type inferredPurchases struct {
-	inferred  exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
-	undecided exchange.Quantity // the maximum of that by any later wallet: one that shows less does not prove that it is gone
-	shown     exchange.Quantity // maximum that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
-	others    []exchange.Order  // purchases that no placement claims, from histories
+	inferred       exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
+	undecided      exchange.Quantity // the maximum of that by any later wallet: one that shows less does not prove that it is gone
+	maxBeyondFills exchange.Quantity // maximum that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
+	unclaimed      []exchange.Order  // purchases that no placement claims, from histories
 }
 
 // unlistedOrders records the wallet's evidence about spot orders that no list shows: the quantities that purchases have bought, and that sales hold or
@@ -96,8 +96,8 @@ func (s unlistedOrders) unlistedPurchases(symbol *SymbolState) (bought, maxBough
 		}
 		bought += once * s.walletEvidence().timesPaid(p, symbol)
 	}
-	if again := s.executedAgain(symbol); again > 0 {
-		bought, maxBought, sinceMS = bought+again, maxBought+again, min(sinceMS, symbol.spot.ended.sentMS)
+	if second := s.executedAgain(symbol); second > 0 {
+		bought, maxBought, sinceMS = bought+second, maxBought+second, min(sinceMS, symbol.spot.endedPurchase.sentMS)
 	}
 	if refused, fromMS := s.noteRefusedPurchases(symbol); refused > 0 {
 		return bought + refused, maxBought + refused, min(sinceMS, fromMS)
@@ -114,12 +114,12 @@ func (o *observedAccount) balanceBeyondFills(symbol *SymbolState) exchange.Quant
 // others in the history: a wallet that later shows less does not end its protection.
 func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Quantity, sinceMS int64) {
 	t, inherited := &symbol.spot.unlisted, s.tracker.inheritedSince(symbol, sinceMS)
-	left := max(t.shown, s.tracker.balanceBeyondFills(symbol), inherited)
-	if t.shown = left; maxBought == 0 {
-		t.shown = 0
+	left := max(t.maxBeyondFills, s.tracker.balanceBeyondFills(symbol), inherited)
+	if t.maxBeyondFills = left; maxBought == 0 {
+		t.maxBeyondFills = 0
 	}
-	for i := range t.others {
-		left -= t.others[i].Filled
+	for i := range t.unclaimed {
+		left -= t.unclaimed[i].Filled
 	}
 	t.undecided = max(t.inferred, min(max(t.undecided, inherited), maxBought, left))
 }
@@ -129,7 +129,7 @@ func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Qu
 func (t *inferredPurchases) noteBooked(bought exchange.Quantity) {
 	t.inferred = max(0, t.inferred-max(0, bought))
 	t.undecided = max(0, t.undecided-max(0, bought))
-	t.shown -= max(0, bought)
+	t.maxBeyondFills -= max(0, bought)
 }
 
 // noteSold subtracts the part of a booked sale that exceeds the known position from the quantity that
@@ -146,19 +146,19 @@ func (t *inferredPurchases) vanished() exchange.Quantity { return max(0, t.undec
 // from an earlier history stays valid while none can be read. A row without an id counts as unclaimed only if botd's own rows show ids and it equals
 // no purchase that the exchange refused.
 func (s unlistedOrders) unclaimedPurchases(symbol *SymbolState, sinceMS int64) (sum exchange.Quantity) {
-	rows := symbol.spot.unlisted.others
+	rows := symbol.spot.unlisted.unclaimed
 	if s.fetched.History.Done() {
 		rows = slices.Concat(rows, s.fetched.History.Items())
 	}
 	sinceMS = min(sinceMS-createdSlackMS, s.tracker.salesFrom(symbol))
-	symbol.spot.unlisted.others = nil
+	symbol.spot.unlisted.unclaimed = nil
 	for i := range slices.Backward(rows) { // an order's newest rows first
 		o := &rows[i]
 		unnamed := o.ClientOrderID == "" && (s.tracker.idsLeftOut || s.tracker.repeatsRefused(o))
-		seen := slices.ContainsFunc(symbol.spot.unlisted.others, func(other exchange.Order) bool { return other.ID == o.ID })
+		seen := slices.ContainsFunc(symbol.spot.unlisted.unclaimed, func(other exchange.Order) bool { return other.ID == o.ID })
 		purchase := o.Key() == symbol.Key() && o.Side == exchange.Buy && o.CreatedMS >= sinceMS
 		if purchase && !unnamed && !seen && !s.tracker.claimed(o) && !s.tracker.unclaimedRows().lost(o) {
-			symbol.spot.unlisted.others = append(symbol.spot.unlisted.others, *o)
+			symbol.spot.unlisted.unclaimed = append(symbol.spot.unlisted.unclaimed, *o)
 			sum += o.Filled
 		}
 	}
@@ -323,7 +323,7 @@ func (s unlistedOrders) noteWalletShortfall(p *account.Placement, symbol *Symbol
 		return
 	}
 	if !s.tracker.stillInWallet(p, symbol, symbol.position) {
-		s.tracker.noteShownSold(p.ClientOrderID())
+		s.tracker.noteWalletShowsSold(p.ClientOrderID())
 	}
 }
 
@@ -333,14 +333,14 @@ func (s unlistedOrders) noteWalletShortfall(p *account.Placement, symbol *Symbol
 // formerPurchase is the newest purchase on a symbol that has ended. Only of a purchase by amount does it know the wallet before, from which a second
 // execution can be recognized.
 type formerPurchase struct {
-	clientOrderID string
-	order         exchange.NewOrder
-	sentMS        int64
-	filledMS      int64 // of the symbol's last fill at its end
-	before        priorBalance
-	shownMS       int64             // when a wallet first showed a second execution; 0 for not yet
-	again         exchange.Quantity // its quantity
-	shownFor      persistence       // for how long the wallet has shown it
+	clientOrderID     string
+	order             exchange.NewOrder
+	sentMS            int64
+	filledMS          int64 // of the symbol's last fill at its end
+	before            priorBalance
+	secondFillSeenMS  int64             // when a wallet first showed a second execution; 0 for not yet
+	secondFill        exchange.Quantity // its quantity
+	secondFillSeenFor persistence       // for how long the wallet has shown it
 }
 
 // follow returns a purchase that has ended after this one; its own fill explains nothing that the wallet has shown since. A wallet older than this
@@ -357,31 +357,31 @@ func (t *formerPurchase) follow(p *account.Placement, before priorBalance, fille
 // no purchase of others. It counts until a fill is booked on the symbol, because that may be this execution. If it persists, a person must check.
 // Another botd with the same plan buys the same amount in the same second, so while lists omit ids, or such a botd is known, the wallet proves nothing.
 func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
-	t := &symbol.spot.ended
+	t := &symbol.spot.endedPurchase
 	if t.before.atMS == 0 {
 		return 0
 	}
 	others := s.unclaimedPurchases(symbol, t.sentMS)
 	switch {
-	case symbol.FilledMS() != t.filledMS || t.again != 0 && others >= t.again:
-		symbol.spot.ended = formerPurchase{}
+	case symbol.FilledMS() != t.filledMS || t.secondFill != 0 && others >= t.secondFill:
+		symbol.spot.endedPurchase = formerPurchase{}
 		return 0
-	case t.again != 0:
-		if t.shownFor.extend(s.fetched); t.shownFor.exceeds(s.tracker.Settle().StalenessMS) {
+	case t.secondFill != 0:
+		if t.secondFillSeenFor.extend(s.fetched); t.secondFillSeenFor.exceeds(s.tracker.Settle().StalenessMS) {
 			s.quarantine(symbol, "the wallet change matches a second execution of "+t.clientOrderID+", but no list shows it")
 		}
-		return t.again
+		return t.secondFill
 	case s.tracker.omitsIDs() || s.tracker.unnamedPeer.HasUnnamedPeer() || s.tracker.boughtSince(nil, t.before):
 		return 0
 	}
 	bought, times := s.walletEvidence().boughtTimes(&t.order, t.before, symbol)
 	switch beyond := min(s.tracker.balanceBeyondFills(symbol)-others, bought/maxTimes); {
 	case times < maxTimes || symbol.tooSmallToTrade(beyond): // the quantity beyond the fills of one execution is a remainder of rounded fees
-		t.shownMS = 0
-	case t.shownMS == 0:
-		t.shownMS = s.fetched.EndedMS
-	case s.fetched.History.Done() && s.fetched.BeganMS > t.shownMS:
-		t.again = beyond
+		t.secondFillSeenMS = 0
+	case t.secondFillSeenMS == 0:
+		t.secondFillSeenMS = s.fetched.EndedMS
+	case s.fetched.History.Done() && s.fetched.BeganMS > t.secondFillSeenMS:
+		t.secondFill = beyond
 	}
-	return t.again
+	return t.secondFill
 }

@@ -185,7 +185,7 @@ func TestAWalletShowsThatAnUncertainSaleHasSold(t *testing.T) {
 		s := w.reads(c.baseBalance, 0)
 		symbol.position = symbol.heldOnSpot()
 		s.unlistedOrders().noteWalletShortfall(w.tracker.Placement(sale.ClientOrderID), symbol)
-		if have := w.tracker.known(sale.ClientOrderID).shownSold; have != c.want {
+		if have := w.tracker.known(sale.ClientOrderID).walletShowsSold; have != c.want {
 			t.Errorf("%s: want it shown to be sold %t, have %t", c.name, c.want, have)
 		}
 	}
@@ -209,7 +209,7 @@ func TestNotesOfEndedOrdersAreDeleted(t *testing.T) {
 		w.tracker.NoteReleased(id, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
 		w.tracker.noteUnfrozen(id, true)
 		w.tracker.inferEnded(id, w.now)
-		w.tracker.noteShownSold(id)
+		w.tracker.noteWalletShowsSold(id)
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 9}})
 	}
 	if len(w.tracker.deliveries) != 0 {

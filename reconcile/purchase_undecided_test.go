@@ -126,13 +126,14 @@ func TestShownExcessIsOfLivePurchases(t *testing.T) {
 	} {
 		w := explains(t, 10, 0)
 		symbol := w.tracker.Symbol(coin)
-		symbol.spot.unlisted.shown, symbol.spot.unlisted.undecided = c.shown, 100
+		symbol.spot.unlisted.maxBeyondFills, symbol.spot.unlisted.undecided = c.shown, 100
 		for i, filled := range c.others {
-			symbol.spot.unlisted.others = append(symbol.spot.unlisted.others, exchange.Order{ID: int64(50 + i), Filled: filled})
+			symbol.spot.unlisted.unclaimed = append(symbol.spot.unlisted.unclaimed, exchange.Order{ID: int64(50 + i), Filled: filled})
 		}
 		w.reads(c.baseBalance, 0).unlistedOrders().noteUndecided(symbol, c.most, w.now)
-		if after := &symbol.spot; after.unlisted.shown != c.wantShown || after.unlisted.undecided != c.wantUndecided {
-			t.Errorf("%s: want %d shown, %d undecided, have %d, %d", c.name, c.wantShown, c.wantUndecided, after.unlisted.shown, after.unlisted.undecided)
+		if after := &symbol.spot; after.unlisted.maxBeyondFills != c.wantShown || after.unlisted.undecided != c.wantUndecided {
+			t.Errorf("%s: want %d shown, %d undecided, have %d, %d", c.name, c.wantShown, c.wantUndecided,
+				after.unlisted.maxBeyondFills, after.unlisted.undecided)
 		}
 	}
 }

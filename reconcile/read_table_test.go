@@ -509,7 +509,7 @@ func TestBoundByTheWallet(t *testing.T) {
 			symbol.unknownEnded = elders + "1"
 		}
 		symbol.position = symbol.heldOnSpot()
-		w.reads(c.baseBalance, 0).walletComparison().boundByWallet(symbol)
+		w.reads(c.baseBalance, 0).walletComparison().limitToWallet(symbol)
 		if symbol.position != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, symbol.position)
 		}

@@ -668,13 +668,13 @@ func TestWalletBoundsPosition(t *testing.T) {
 		if c.with != nil {
 			c.with(w)
 		}
-		if have := w.deriving(nil).shown(10); have != c.want {
+		if have := w.deriving(nil).listedPart(10); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.name, c.want, have)
 		}
 	}
 	d := holds(t, 20)
 	d.tracker.walletMS = d.now
-	if have := d.deriving(nil).shown(10); have != 10 {
+	if have := d.deriving(nil).listedPart(10); have != 10 {
 		t.Errorf("want no wallet to show futures, have %d", have)
 	}
 }
@@ -683,7 +683,7 @@ func TestWalletBoundsPosition(t *testing.T) {
 // explain, and nothing else may have sold it.
 func TestSpotStopBound(t *testing.T) {
 	t.Parallel()
-	young := func(w *wallet, s *SymbolState) { s.spot.inconclusive = true }
+	young := func(w *wallet, s *SymbolState) { s.spot.walletInconclusive = true }
 	missed := func(w *wallet, s *SymbolState) { s.missedFor.sinceMS = 1 }
 	filled := func(agoMS int64) func(w *wallet, s *SymbolState) {
 		return func(w *wallet, s *SymbolState) {

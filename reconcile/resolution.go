@@ -60,7 +60,7 @@ func (r *resolution) decideForeign() {
 
 // decideBalance decides what the wallet holds of a spot symbol's asset beyond the fills, or lacks.
 func (r *resolution) decideBalance() {
-	symbol, quantity := r.symbol, r.symbol.short
+	symbol, quantity := r.symbol, r.symbol.walletShortfall
 	if r.adopt {
 		theirs, _ := r.peer.PeerPosition(symbol)
 		quantity = cmp.Or(quantity, r.unclaimed(), theirs)
@@ -79,7 +79,7 @@ func (r *resolution) decideBalance() {
 // placement may have bought it or a refused one has.
 func (r *resolution) unclaimed() exchange.Quantity {
 	symbol := r.symbol
-	if !r.account.purchaseUncertain(symbol) && !r.refusals.paidFor(symbol) && symbol.spot.ended.again == 0 || symbol.rules == nil {
+	if !r.account.purchaseUncertain(symbol) && !r.refusals.paidFor(symbol) && symbol.spot.endedPurchase.secondFill == 0 || symbol.rules == nil {
 		return 0
 	}
 	return max(0, r.wallet.baseBalance(symbol)-symbol.Baseline()-symbol.Known()+symbol.Fees())

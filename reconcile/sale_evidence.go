@@ -127,7 +127,7 @@ func (t *tracked) ofAsset(symbol *SymbolState, key exchange.SymbolKey, quantity 
 // measured while no order was undecided. No wallet read since then has shown that the first was
 // executed.
 func (s saleEvidence) repeatable(p *account.Placement) bool {
-	return !s.tracker.delivery(p).shownSold && s.stillInWallet(p) && s.tracker.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
+	return !s.tracker.delivery(p).walletShowsSold && s.stillInWallet(p) && s.tracker.baseBalance(s.symbol)-s.ownPosition.Abs() < p.Remaining()
 }
 
 // fitsWithUncertain reports whether on spot the wallet has enough for a sale and for another uncertain one, so that the exchange would refuse
@@ -197,7 +197,7 @@ func (t *Tracker) walletWrong(symbol *SymbolState) bool {
 // mayHaveSold reports whether another sale on spot could sell a quantity that has been sold: a refused sale may have been executed, because no read has
 // confirmed its refusal, or a sale that the journal lacks was executed.
 func (s saleEvidence) mayHaveSold() bool {
-	before := s.symbol.spot.soldBefore && s.symbol.spot.inconclusive
+	before := s.symbol.spot.soldBefore && s.symbol.spot.walletInconclusive
 	return s.symbol.Key().Market == exchange.Spot && !s.desired.Flatten && (before || slices.ContainsFunc(s.tracker.Refused(), func(r RefusedOrder) bool {
 		rests := r.order.Type.StopLoss() && r.order.StopPrice < s.symbol.last // a stop whose price has not been passed sells nothing
 		return r.Symbol == s.symbol.Key() && r.order.Side == exchange.Sell && !rests && s.nowMS-r.atMS < confirmMS

@@ -183,7 +183,7 @@ func TestAnotherBotdsSalesAreNotRepeated(t *testing.T) {
 		{"all were sold", 1_000, 10, nil, nil, "cancel 20: ; cancel 21: "},
 		{"none was", 1_006, 0, nil, nil, ""},
 		{"the wallet shows all", 1_010, 4, nil, nil, ""},
-		{"the wallet may be old", 1_006, 4, func(_ *wallet, s *SymbolState) { s.spot.inconclusive = true }, nil, ""},
+		{"the wallet may be old", 1_006, 4, func(_ *wallet, s *SymbolState) { s.spot.walletInconclusive = true }, nil, ""},
 		{"the wallet was not read", 1_006, 4, func(w *wallet, _ *SymbolState) { w.tracker.walletRead = false }, nil, ""},
 		{"the market was not read", 1_006, 4, nil, func(w *Desired) { w.Unread = true }, ""},
 		{"they had bought one of it", 1_006, 5, theirs(peerOrder{50, 1, 700}, peerOrder{51, -5, 700}), nil, "cancel 21: "},
@@ -256,12 +256,12 @@ func TestManualDecisionClearsFindings(t *testing.T) {
 		{"a baseline", record.Baseline{Quantity: 1_000}, elders + "1", false, false},
 	} {
 		w, symbol := standing(t, peerOrder{50, 5, 700})
-		symbol.short, symbol.spot.unlisted.inferred = -4, 5
+		symbol.walletShortfall, symbol.spot.unlisted.inferred = -4, 5
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, ClientOrderID: c.id, Body: c.body})
-		decided := symbol.short == 0 && symbol.spot.unlisted.inferred == 2 && len(symbol.spot.peer.orders) == 0
-		left := symbol.short == -4 && symbol.spot.unlisted.inferred == 5 && len(symbol.spot.peer.orders) == 1
+		decided := symbol.walletShortfall == 0 && symbol.spot.unlisted.inferred == 2 && len(symbol.spot.peer.orders) == 0
+		left := symbol.walletShortfall == -4 && symbol.spot.unlisted.inferred == 5 && len(symbol.spot.peer.orders) == 1
 		if c.decides && !decided || !c.decides && !left {
-			t.Errorf("%s: want it decided %t, have short %d, %d inferred, %d orders", c.name, c.decides, symbol.short, symbol.spot.unlisted.inferred,
+			t.Errorf("%s: want it decided %t, have short %d, %d inferred, %d orders", c.name, c.decides, symbol.walletShortfall, symbol.spot.unlisted.inferred,
 				len(symbol.spot.peer.orders))
 		}
 		if reported := symbol.unknownEnded == ""; reported != c.reported {

@@ -139,7 +139,7 @@ func (s spotPosition) unsoldByPeer() exchange.Quantity {
 // soldElsewhere returns the part of the wallet's shortfall that another botd has sold, according to the newest history, until the shortfall is
 // decided.
 func (s spotPosition) soldElsewhere() exchange.Quantity {
-	if !s.tracker.idsLeftOut || s.symbol.short != 0 || s.desired.Flatten {
+	if !s.tracker.idsLeftOut || s.symbol.walletShortfall != 0 || s.desired.Flatten {
 		return 0
 	}
 	return s.symbol.spot.soldElsewhere

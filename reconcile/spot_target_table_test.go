@@ -165,12 +165,12 @@ func TestSpotTargetIntents(t *testing.T) {
 		{"to nothing, and an old wallet freezes what no order holds", 0, nil, func(w *wallet) {
 			w.now += 60_000
 			w.shows("0", "1.01")
-			w.tracker.Symbol(coin).spot.inconclusive = true
+			w.tracker.Symbol(coin).spot.walletInconclusive = true
 		}, withStop, flat},
 		{"to nothing, and nothing is free yet in a wallet that may be old", 0, nil, func(w *wallet) {
 			w.now += 60_000
 			w.shows("0", "1.01")
-			w.tracker.Symbol(coin).spot.inconclusive = true
+			w.tracker.Symbol(coin).spot.walletInconclusive = true
 			w.refuses(placement.Exit, saleOf(10))
 			w.now += confirmMS / 2
 		}, withStop, stop},

@@ -70,7 +70,7 @@ func TestPartWhoseSaleIsNotShown(t *testing.T) {
 		}, 6, 6},
 		{"a person decides about what others have sold", "1", func(w *wallet, symbol *SymbolState) {
 			w.shows("1.006", "0")
-			symbol.short = -4
+			symbol.walletShortfall = -4
 			w.tracker.Apply(&record.Record{Symbol: coin, Body: record.Quarantined{Reason: "sold", Cause: record.SoldByOthers}})
 		}, 6, 6},
 	} {

@@ -64,7 +64,7 @@ type futuresReads struct {
 // walletReads records what the wallet has shown of a spot symbol over time.
 type walletReads struct {
 	walletOnlyRead   bool              // since this start the wallet was read, but not everything else
-	short            exchange.Quantity // the wallet's shortfall against the fills, negative
+	walletShortfall  exchange.Quantity // the wallet's shortfall against the fills, negative
 	missed           exchange.Quantity // the wallet's newest shortfall that is larger than fees can explain
 	missedFor        persistence       // how long that shortfall has persisted
 	unlistedSales    []peerOrder       // possible sales of unlisted orders with botd's prefix that the journal does not know

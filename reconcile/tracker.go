@@ -172,11 +172,11 @@ func (t *Tracker) apply(r *record.Record) {
 		t.forgetRefused(func(of *RefusedOrder) bool { return of.clientOrderID == id })
 	case record.Adopted:
 		symbol := t.Track(r.Symbol)
-		symbol.short, symbol.spot.confirmed = 0, 0
+		symbol.walletShortfall, symbol.spot.confirmed = 0, 0
 		symbol.spot.unlisted.noteBooked(body.Quantity)
 		symbol.spot.peer.drop()
 		symbol.spot.inherited.quantity, symbol.spot.inherited.decided = 0, symbol.Quarantine() == ""
-		symbol.spot.ended = formerPurchase{}
+		symbol.spot.endedPurchase = formerPurchase{}
 		t.forgetRefused(func(of *RefusedOrder) bool { return of.Symbol == r.Symbol && symbol.Quarantine() == "" })
 		t.noteReported(r.ClientOrderID)
 	case record.Halt, record.Ignored:
@@ -242,7 +242,7 @@ func (t *Tracker) advance(r *record.Record) {
 		if p.Order().Side == exchange.Buy {
 			symbol.unclaimedSold = 0
 			if p.Filled() > 0 {
-				symbol.spot.ended = symbol.spot.ended.follow(p, t.delivery(p).before, symbol.FilledMS())
+				symbol.spot.endedPurchase = symbol.spot.endedPurchase.follow(p, t.delivery(p).before, symbol.FilledMS())
 			}
 		}
 		t.sentRequests.forget(r.ClientOrderID)

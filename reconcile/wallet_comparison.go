@@ -37,23 +37,23 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 		s.peers.noteSoldUnknown(symbol)
 	}
 	live := s.tracker.liveOn(symbol.Key())
-	symbol.spot.inconclusive = true
-	paid := s.tracker.paidFor(symbol) || s.predatesRefusal(symbol) || symbol.spot.ended.again > 0
+	symbol.spot.walletInconclusive = true
+	paid := s.tracker.paidFor(symbol) || s.predatesRefusal(symbol) || symbol.spot.endedPurchase.secondFill > 0
 	if s.tracker.anyOutcomeUncertain(symbol.Key()) || paid || live && (s.mayPredateFill(symbol) || s.anyUnlisted(symbol.Key())) {
 		symbol.settled = !s.tracker.anyOutcomeUncertain(symbol.Key()) && symbol.Quarantine() == ""
 		symbol.missedFor.reset()
-		s.boundByWallet(symbol)
+		s.limitToWallet(symbol)
 		return
 	}
 	if s.mayPredateFill(symbol) {
-		s.boundByWallet(symbol)
+		s.limitToWallet(symbol)
 		return // a read this early may be older than the last fill: it proves nothing, and nothing opens until a later one does
 	}
 	if symbol.Known() == 0 && s.tracker.showsBeforeSale(symbol) {
 		symbol.settled = false
 		return
 	}
-	symbol.spot.inconclusive = false
+	symbol.spot.walletInconclusive = false
 	balance := s.tracker.baseBalance(symbol)
 	if symbol.Known() == 0 {
 		more := balance - symbol.Baseline()
@@ -114,10 +114,10 @@ func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity excha
 	}
 }
 
-// boundByWallet limits the sellable quantity to the wallet's balance if the journal is known to lack
+// limitToWallet limits the sellable quantity to the wallet's balance if the journal is known to lack
 // orders: it may lack the sale of an assumed position, and a spot exit sells whatever exists. A wallet
 // that may be older than the last fills may still show the sold quantity.
-func (s walletComparison) boundByWallet(symbol *SymbolState) {
+func (s walletComparison) limitToWallet(symbol *SymbolState) {
 	if !s.tracker.StandsDown() && symbol.Quarantine() == "" {
 		return
 	}
@@ -128,7 +128,7 @@ func (s walletComparison) boundByWallet(symbol *SymbolState) {
 	if predates {
 		balance -= symbol.Sold()
 	}
-	symbol.short = min(0, balance-symbol.Baseline()-symbol.Known()+symbol.Fees())
+	symbol.walletShortfall = min(0, balance-symbol.Baseline()-symbol.Known()+symbol.Fees())
 	symbol.position = symbol.heldOnSpot()
 }
 
@@ -155,7 +155,7 @@ const maxSales = 64
 // without one the wallet is contradicted.
 func (s walletComparison) decideShortWallet(symbol *SymbolState, short exchange.Quantity) {
 	if s.tracker.StandsDown() { // the journal lacks orders, and the sale may be one of them
-		symbol.short = -short
+		symbol.walletShortfall = -short
 	}
 	symbol.spot.confirmed = min(symbol.spot.confirmed, short)
 	switch sales, sold := s.walletEvidence().salesOfOthers(symbol); {
@@ -169,9 +169,9 @@ func (s walletComparison) decideShortWallet(symbol *SymbolState, short exchange.
 		}
 		s.decideMissing(symbol, short)
 	case symbol.Quarantine() != "":
-		symbol.short = -short
+		symbol.walletShortfall = -short
 	case symbol.contradicted != "" || symbol.missedFor.exceeds(s.tracker.Settle().StalenessMS):
-		symbol.short = -short // no more is sold than the wallet shows
+		symbol.walletShortfall = -short // no more is sold than the wallet shows
 		symbol.declare(spotContradiction, s.fetched.EndedMS)
 	}
 }
@@ -183,7 +183,7 @@ const shortWallet = "the wallet holds less than the fills explain"
 // decideMissing decides a wallet shortfall that a witness confirms. A sale cannot be ignored: it is
 // adopted as sold and latches the strategies, or it waits for a person.
 func (s walletComparison) decideMissing(symbol *SymbolState, short exchange.Quantity) {
-	symbol.short = -short
+	symbol.walletShortfall = -short
 	if s.tracker.StandsDown() { // it may be the other botd's sale, from its own purchase
 		s.quarantineFor(symbol, record.SoldByOthers, shortWallet+" while another botd may be placing orders")
 		return

@@ -59,7 +59,7 @@ func TestPurchaseShortfallIsBookedAsFees(t *testing.T) {
 		{"some, while an order is live, for longer", all - 5, lasts(5, 1_001), "6 0 994; 0; false true"},
 		{"another figure, while an order is live, for longer", all - 5, lasts(4, 1_001), "1 1000 999; 0; false true"},
 		{"it missed some before", all, func(_ *wallet, s *SymbolState) {
-			s.missedFor, s.short = persistence{sinceMS: 1}, -7
+			s.missedFor, s.walletShortfall = persistence{sinceMS: 1}, -7
 			s.declare("a test", 1)
 		}, "1 1000 999; 0; false true"},
 	} {

@@ -744,10 +744,10 @@ func TestInferredFillOfUnlistedPurchase(t *testing.T) {
 		}, 6},
 		{"its own row", of(8), 0, 10, history(theirs(8, nil)), 10},
 		{"what a history has shown stays known", of(8), 0, 10, func(at *situation) {
-			at.w.tracker.Symbol(coin).spot.unlisted.others = []exchange.Order{theirs(70, nil)}
+			at.w.tracker.Symbol(coin).spot.unlisted.unclaimed = []exchange.Order{theirs(70, nil)}
 		}, 6},
 		{"the newest row of an order counts", of(8), 0, 10, func(at *situation) {
-			at.w.tracker.Symbol(coin).spot.unlisted.others = []exchange.Order{theirs(70, func(o *exchange.Order) { o.Filled = 1 })}
+			at.w.tracker.Symbol(coin).spot.unlisted.unclaimed = []exchange.Order{theirs(70, func(o *exchange.Order) { o.Filled = 1 })}
 			history(theirs(70, nil))(at)
 		}, 6},
 		{"by amount, at a price a hundredth below", byAmount(100, 2_500e8, 0), 0, 60, nil, 40},

@@ -14,18 +14,18 @@ import (
 
 // spotEvidence is the evidence about a spot symbol's asset other than the newest wallet.
 type spotEvidence struct {
-	agreedMS     int64             // when wallet and fills last agreed
-	changedMS    int64             // when a position from before the start last changed; 0 without such a position
-	soldBefore   bool              // wallet and history show that orders missing from the journal have sold that position
-	sales        []sale            // sales by others that explained an earlier difference
-	freed        []releasedBalance // quantities held by own orders until they were canceled, oldest first
-	difference   exchange.Quantity // difference between the newest wallet and the fills, if worth an order
-	historyReads int               // number of rounds that have read the order history about it
-	secondBuyer  int64             // newest purchase in the form of botd's that no placement claims
-	inconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
-	beforeSale   priorBalance      // the wallet before the last effective sale was sent
-	shownBefore  []record.Wallet   // the wallets before own orders were sent, oldest first
-	ended        formerPurchase    // the newest purchase that has ended
+	agreedMS           int64             // when wallet and fills last agreed
+	changedMS          int64             // when a position from before the start last changed; 0 without such a position
+	soldBefore         bool              // wallet and history show that orders missing from the journal have sold that position
+	sales              []sale            // sales by others that explained an earlier difference
+	freed              []releasedBalance // quantities held by own orders until they were canceled, oldest first
+	difference         exchange.Quantity // difference between the newest wallet and the fills, if worth an order
+	historyReads       int               // number of rounds that have read the order history about it
+	secondBuyer        int64             // newest purchase in the form of botd's that no placement claims
+	walletInconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
+	beforeSale         priorBalance      // the wallet before the last effective sale was sent
+	shownBefore        []record.Wallet   // the wallets before own orders were sent, oldest first
+	endedPurchase      formerPurchase    // the newest purchase that has ended
 
 	unlisted  inferredPurchases
 	inherited inheritedStops
@@ -61,7 +61,7 @@ type sale struct {
 // than the last fill. Only a little of the time between two snapshots counts, so the next one must come
 // soon; otherwise a wrong wallet would go uncontradicted for minutes.
 func (o *observedAccount) AwaitsFreshWallet(symbol *SymbolState) bool {
-	return o.settle.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.inconclusive && symbol.Known() != 0
+	return o.settle.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.walletInconclusive && symbol.Known() != 0
 }
 
 // WalletConclusive reports whether the newest snapshot read the wallet late enough after the start and the last fill to show all of botd's sales.
@@ -144,6 +144,6 @@ func (t *spotEvidence) newestSale() (id int64) {
 
 // noteWalletAgrees records that wallet and fills agree.
 func (s *SymbolState) noteWalletAgrees(atMS int64) {
-	s.spot.agreedMS, s.short, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
+	s.spot.agreedMS, s.walletShortfall, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
 	s.clearContradiction()
 }

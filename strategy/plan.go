@@ -210,17 +210,17 @@ func (p *Plan) Covers(newer *Plan) bool {
 // Memory holds the values that a strategy must remember beyond candles and position: a few named
 // integers, stored in the journal.
 type Memory struct {
-	entries []MemoryEntry
+	entries []MemoryVariable
 }
 
-// MemoryEntry is one remembered value.
-type MemoryEntry struct {
+// MemoryVariable is one remembered value.
+type MemoryVariable struct {
 	Key   string
 	Value int64
 }
 
 // MemoryOf builds a memory from entries read from the journal.
-func MemoryOf(entries ...MemoryEntry) Memory { return Memory{entries} }
+func MemoryOf(entries ...MemoryVariable) Memory { return Memory{entries} }
 
 // Get returns a remembered value and whether there is one.
 func (m Memory) Get(key string) (int64, bool) {
@@ -233,10 +233,10 @@ func (m Memory) Get(key string) (int64, bool) {
 }
 
 // Entries returns a copy of all values, in the order in which they were first remembered.
-func (m Memory) Entries() []MemoryEntry { return slices.Clone(m.entries) }
+func (m Memory) Entries() []MemoryVariable { return slices.Clone(m.entries) }
 
 // All yields them. It does not allocate.
-func (m Memory) All() iter.Seq[MemoryEntry] { return slices.Values(m.entries) }
+func (m Memory) All() iter.Seq[MemoryVariable] { return slices.Values(m.entries) }
 
 // Len returns their number.
 func (m Memory) Len() int { return len(m.entries) }
@@ -263,5 +263,5 @@ func (m *Memory) set(key string, value int64) {
 			return
 		}
 	}
-	m.entries = append(m.entries, MemoryEntry{key, value})
+	m.entries = append(m.entries, MemoryVariable{key, value})
 }

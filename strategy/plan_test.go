@@ -213,13 +213,13 @@ func TestTheTargetOfASize(t *testing.T) {
 
 func TestWhatAMemoryHolds(t *testing.T) {
 	t.Parallel()
-	m := MemoryOf(MemoryEntry{"a", 1}, MemoryEntry{"b", 2})
+	m := MemoryOf(MemoryVariable{"a", 1}, MemoryVariable{"b", 2})
 	for _, c := range []struct {
 		newer   Memory
 		want    string
 		changed bool
-	}{{Memory{}, "[{a 1} {b 2}]", false}, {MemoryOf(MemoryEntry{"b", 2}), "[{a 1} {b 2}]", false}, {MemoryOf(MemoryEntry{"b", 3}), "[{a 1} {b 3}]", true},
-		{MemoryOf(MemoryEntry{"b", 3}, MemoryEntry{"c", 0}), "[{a 1} {b 3} {c 0}]", true}} {
+	}{{Memory{}, "[{a 1} {b 2}]", false}, {MemoryOf(MemoryVariable{"b", 2}), "[{a 1} {b 2}]", false}, {MemoryOf(MemoryVariable{"b", 3}), "[{a 1} {b 3}]", true},
+		{MemoryOf(MemoryVariable{"b", 3}, MemoryVariable{"c", 0}), "[{a 1} {b 3} {c 0}]", true}} {
 		have, changed := m.With(c.newer)
 		if fmt.Sprint(have.Entries()) != c.want || changed != c.changed || fmt.Sprint(m.Entries()) != "[{a 1} {b 2}]" {
 			t.Errorf("%v: want %s, %t, have %v, %t of %v", c.newer, c.want, c.changed, have.Entries(), changed, m.Entries())
@@ -285,8 +285,8 @@ func TestAPlanAtItsBounds(t *testing.T) {
 		{Plan{Orders: orders(strings.Repeat("k", 200))}, ""}, {Plan{Orders: orders(strings.Repeat("k", 201))}, "an order's key of 201 bytes exceeds 200"},
 		{Plan{Exits: orders(strings.Repeat("k", 201))}, "an order's key of 201 bytes exceeds 200"},
 		{values(1_000), ""}, {values(1_001), "1001 remembered values exceed 1000"},
-		{Plan{memory: MemoryOf(MemoryEntry{Key: strings.Repeat("k", 200)})}, ""},
-		{Plan{memory: MemoryOf(MemoryEntry{Key: strings.Repeat("k", 201)})}, "a remembered value's key of 201 bytes exceeds 200"},
+		{Plan{memory: MemoryOf(MemoryVariable{Key: strings.Repeat("k", 200)})}, ""},
+		{Plan{memory: MemoryOf(MemoryVariable{Key: strings.Repeat("k", 201)})}, "a remembered value's key of 201 bytes exceeds 200"},
 		{Plan{Orders: orders("a", "b"), Exits: orders("a")}, ""}, {Plan{Orders: orders("a", "b", "a")}, `two orders have the key "a"`},
 		{Plan{Exits: orders("a", "a")}, `two exits have the key "a"`}, {Plan{Orders: orders("a", "a"), shared: true}, ""},
 		{Plan{Orders: []DesiredOrder{{Key: "p", PostOnly: true}}}, ""},

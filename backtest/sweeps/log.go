@@ -29,10 +29,10 @@ const progressEvery = 500 * time.Millisecond
 
 // Log stores the rows of a sweep on disk, each as its trial ends.
 type Log struct {
-	directory string
-	rows      *os.File
-	ended     map[string]backtest.Trial // by job
-	shown     time.Time                 // last time the progress was stored
+	directory      string
+	rows           *os.File
+	ended          map[string]backtest.Trial // by job
+	progressStored time.Time                 // last time the progress was stored
 }
 
 // Progress counts the choices that have ended or were refused.
@@ -151,10 +151,10 @@ func (l *Log) Canceled() bool {
 
 // Progress stores the sweep's progress for other processes.
 func (l *Log) Progress(done, total int) error {
-	if done < total && time.Since(l.shown) < progressEvery {
+	if done < total && time.Since(l.progressStored) < progressEvery {
 		return nil
 	}
-	l.shown = time.Now()
+	l.progressStored = time.Now()
 	text, err := json.Marshal(Progress{done, total})
 	if err != nil {
 		return err

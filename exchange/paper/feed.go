@@ -118,11 +118,11 @@ func (v *Venue) ask(ctx context.Context, key exchange.SymbolKey) (observation, e
 	seen := observation{asOfMS: v.config.Clock.ServerNowMS()}
 	var group sync.WaitGroup
 	var faults [4]error
-	question := func(at int, operation exchange.Operation, limit int, take func(*exchange.Answer)) {
+	question := func(at int, operation exchange.Operation, limit int, receive func(*exchange.Answer)) {
 		group.Go(func() {
 			answer, err := v.config.Public.Do(ctx, exchange.Request{Operation: operation, Symbol: key.Name, Limit: limit})
 			if faults[at] = err; err == nil {
-				take(&answer)
+				receive(&answer)
 			}
 		})
 	}

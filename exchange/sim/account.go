@@ -277,7 +277,7 @@ func (x *Exchange) Margin(name string) (equity, available exchange.Amount) {
 	if a == nil {
 		return equity, available
 	}
-	return a.money.Wallet.Add(a.shown()), a.available()
+	return a.money.Wallet.Add(a.visibleProfit()), a.available()
 }
 
 // Balance returns an account's spot balance of an asset without allocating.

@@ -7,12 +7,12 @@ func (a *account) unrealized() exchange.Amount {
 	return a.profits.of(a.positions, (*position).unrealized)
 }
 
-// shown returns the unrealized profit as the account may see it, which excludes guessed prices on a
+// visibleProfit returns the unrealized profit as the account may see it, which excludes guessed prices on a
 // recorded candle's path.
-func (a *account) shown() exchange.Amount {
+func (a *account) visibleProfit() exchange.Amount {
 	var sum exchange.Amount
 	for _, p := range a.positions {
-		sum = sum.Add(p.shown())
+		sum = sum.Add(p.visibleProfit())
 	}
 	return sum
 }

@@ -30,11 +30,11 @@ type tape struct {
 	revealed bool           // the account's exits follow the path
 	from     Step           // with Costs.Bounded: start of the way to the next step, at a time of the clock
 
-	seen    *exchange.Candles // the visible candles: as recorded, plus the accounts' trades
-	plays   bool              // the published trades are the market's own
-	counts  bool              // quote volume, count and taker volumes come from its own trades
-	reached reached
-	shown   map[exchange.Interval]*shown
+	seen      *exchange.Candles // the visible candles: as recorded, plus the accounts' trades
+	plays     bool              // the published trades are the market's own
+	counts    bool              // quote volume, count and taker volumes come from its own trades
+	reached   reached
+	intervals map[exchange.Interval]*visibleCandles
 }
 
 // reached is the price range of the accounts' trades in the current candle.
@@ -43,8 +43,8 @@ type reached struct {
 	low, high exchange.Price // 0: no trade yet
 }
 
-// shown holds the visible candles of an interval: recorded candles, merged as they close.
-type shown struct {
+// visibleCandles holds the visible candles of an interval: recorded candles, merged as they close.
+type visibleCandles struct {
 	candles  exchange.Candles
 	consumed int // number of closed recorded candles
 }
@@ -52,7 +52,7 @@ type shown struct {
 // Tape returns a market that plays recorded candles of one interval, whose prices are in the symbol's units. It shows
 // the recorded candles, and builds the current one from the steps so far. A tape serves one symbol of one exchange.
 func Tape(candles *exchange.Candles, config TapeConfig) Market {
-	m := &tape{candles: candles, seen: candles, config: config, order: config.Order, shown: map[exchange.Interval]*shown{}}
+	m := &tape{candles: candles, seen: candles, config: config, order: config.Order, intervals: map[exchange.Interval]*visibleCandles{}}
 	if config.Detail != nil {
 		m.detail = newDetail(candles, config.Detail)
 	}
@@ -275,10 +275,10 @@ func (m *tape) candlesOf(b *orderBook, interval exchange.Interval) (closed *exch
 	if interval < m.candles.Interval || interval%m.candles.Interval != 0 {
 		return nil, last, false
 	}
-	now, s := b.exchange.nowMS, m.shown[interval]
+	now, s := b.exchange.nowMS, m.intervals[interval]
 	if s == nil {
-		s = &shown{candles: exchange.Candles{Interval: interval}}
-		m.shown[interval] = s
+		s = &visibleCandles{candles: exchange.Candles{Interval: interval}}
+		m.intervals[interval] = s
 	}
 	for s.consumed < m.candles.Len() && m.candles.CloseMS(s.consumed) <= now {
 		if interval > m.candles.Interval {

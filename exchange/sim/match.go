@@ -36,7 +36,7 @@ func (b *orderBook) arriveConditional(o *order) {
 	reached := b.reached(o) || o.passed
 	if b.costs.Bounded {
 		// On the best path, even a stop knows only the close of the rest of the bar.
-		paysStopPrice := b.tape.config.Order == Best && o.exits() && !o.watched && !o.passed
+		paysStopPrice := b.tape.config.Order == Best && o.onlyCloses() && !o.watched && !o.passed
 		o.worst, o.watched = b.triggersAt(o, reached), false
 		if (paysStopPrice || !o.Type.StopLoss()) && b.delayRest(o) {
 			o.paysStopPrice = o.Type.StopLoss()

@@ -125,8 +125,8 @@ func (o *order) opens() bool {
 	return o.Market == exchange.Futures && !o.reduceOnly && !o.ClosePosition
 }
 
-// exits reports whether the order can only close a position.
-func (o *order) exits() bool {
+// onlyCloses reports whether the order can only close a position.
+func (o *order) onlyCloses() bool {
 	return o.Market == exchange.Futures && !o.opens() || o.Market == exchange.Spot && o.Side == exchange.Sell
 }
 

@@ -17,17 +17,17 @@ type position struct {
 
 // positionFacts is the part of a position that a snapshot stores as it is.
 type positionFacts struct {
-	ID        int64
-	Side      exchange.PositionSide
-	Opened    exchange.Quantity // total quantity
-	Remaining exchange.Quantity
-	Exited    exchange.Quantity
-	Cost      exchange.Amount // sum of price x quantity of the remaining quantity
-	Realized  exchange.Amount
-	Exits     exchange.Amount // sum of price x quantity of the closed quantity
-	Entry     exchange.Amount // entry price of the last quantity, still set when nothing remains
-	Last      exchange.Price  // of the last fill
-	Leverage  int             // at the time it closed
+	ID         int64
+	Side       exchange.PositionSide
+	Opened     exchange.Quantity // total quantity
+	Remaining  exchange.Quantity
+	Closed     exchange.Quantity `json:"Exited"`
+	Cost       exchange.Amount   // sum of price x quantity of the remaining quantity
+	Realized   exchange.Amount
+	ExitValue  exchange.Amount `json:"Exits"` // sum of price x quantity of the closed quantity
+	EntryPrice exchange.Amount `json:"Entry"` // entry price of the last quantity, still set when nothing remains
+	Last       exchange.Price  // of the last fill
+	Leverage   int             // at the time it closed
 
 	CreatedMS, UpdatedMS int64
 }
@@ -59,8 +59,8 @@ func (p *position) profit(value, cost exchange.Amount) exchange.Amount {
 
 func (p *position) unrealized() exchange.Amount { return p.unrealizedAt(p.orderBook.mark) }
 
-// shown returns the profit at the known price.
-func (p *position) shown() exchange.Amount {
+// visibleProfit returns the profit at the known price.
+func (p *position) visibleProfit() exchange.Amount {
 	return p.unrealizedAt(p.orderBook.current(exchange.MarkPrice))
 }
 
@@ -122,13 +122,13 @@ func (c *clearing) increase(a *account, b *orderBook, side exchange.Side, price 
 func (c *clearing) reduce(p *position, price exchange.Price, quantity exchange.Quantity) {
 	a, value := p.account, p.orderBook.symbol.Notional(price, quantity)
 	p.exclude()
-	p.Entry = p.orderBook.symbol.AverageCost(p.Cost, p.Remaining)
+	p.EntryPrice = p.orderBook.symbol.AverageCost(p.Cost, p.Remaining)
 	cost := p.Cost.MulDiv(int64(quantity), int64(p.Remaining))
 	profit := p.profit(value, cost)
 	p.Cost = p.Cost.Sub(cost)
 	p.Remaining -= quantity
-	p.Exited += quantity
-	p.Exits = p.Exits.Add(value)
+	p.Closed += quantity
+	p.ExitValue = p.ExitValue.Add(value)
 	p.Realized = p.Realized.Add(profit)
 	a.money.Realized = a.money.Realized.Add(profit)
 	a.money.Wallet = a.money.Wallet.Add(profit)
@@ -192,14 +192,14 @@ func (p *position) report() exchange.Position {
 	s := p.orderBook.symbol
 	reported := exchange.Position{
 		ID: p.ID, Symbol: s.Name, Side: p.Side, Quantity: p.Opened, Remaining: p.Remaining, RealizedPNL: p.Realized, Status: p.status,
-		LastUpdatePrice: s.PriceAmount(p.Last), ClosePrice: s.AverageCost(p.Exits, p.Exited),
+		LastUpdatePrice: s.PriceAmount(p.Last), ClosePrice: s.AverageCost(p.ExitValue, p.Closed),
 		CreatedMS: exchange.WholeSecond(p.CreatedMS), UpdatedMS: exchange.WholeSecond(p.UpdatedMS),
-		EntryPrice: p.Entry, Leverage: p.Leverage,
+		EntryPrice: p.EntryPrice, Leverage: p.Leverage,
 	}
 	if p.status == exchange.PositionOpen {
 		reported.EntryPrice = s.AverageCost(p.Cost, p.Remaining)
 		reported.Leverage = p.account.holdings[p.orderBook.index].leverage
-		reported.UnrealizedPNL = p.shown()
+		reported.UnrealizedPNL = p.visibleProfit()
 		reported.LiqPrice = p.liquidationPrice()
 	}
 	return reported

@@ -52,7 +52,7 @@ func (c *call) read() *exchange.Refusal {
 func (a *account) report() exchange.MarginAccount {
 	return exchange.MarginAccount{
 		Status: "NORMAL", MaintenanceMargin: a.maintenance(), WalletBalance: a.money.Wallet, MarginUsed: a.orderMargin.Add(a.positionMargin),
-		OrderMargin: a.orderMargin, PositionMargin: a.positionMargin, UnrealizedPNL: a.shown(), AvailableBalance: a.available(), IsDemo: true,
+		OrderMargin: a.orderMargin, PositionMargin: a.positionMargin, UnrealizedPNL: a.visibleProfit(), AvailableBalance: a.available(), IsDemo: true,
 	}
 }
 

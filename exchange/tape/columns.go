@@ -279,7 +279,7 @@ func fractions(unpacker *zstd.Decoder, frame []byte, column *columnHeader, n int
 
 // each unpacks a column and passes its values on in parts, so that only the final form of the
 // column is in memory.
-func (c *columnHeader) each(unpacker *zstd.Decoder, frame []byte, n int, take func(from int, values []int64)) error {
+func (c *columnHeader) each(unpacker *zstd.Decoder, frame []byte, n int, visit func(from int, values []int64)) error {
 	bytes, err := unpacker.DecodeAll(frame, make([]byte, 0, c.Width*n))
 	if err != nil {
 		return fmt.Errorf("%w: %w", errColumns, err)
@@ -302,7 +302,7 @@ func (c *columnHeader) each(unpacker *zstd.Decoder, frame []byte, n int, take fu
 			value += unzigzag(uint64(values[i])) * c.Unit // the first difference is 0
 			values[i] = value
 		}
-		take(from, values)
+		visit(from, values)
 	}
 	return nil
 }

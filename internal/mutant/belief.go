@@ -85,7 +85,7 @@ var belief = []Row{
 		}},
 	{"others_keep_stop", "units of a manual purchase, bought during an unanswered one, keep a stop", "16",
 		"reconcile TestPurchaseOfOthersKeepsNoStop", []Edit{
-			{"reconcile.unlistedOrders.noteUndecided", "left -= t.others[i].Filled", "_ = i"},
+			{"reconcile.unlistedOrders.noteUndecided", "left -= t.unclaimed[i].Filled", "_ = i"},
 		}},
 	{"forgotten_sale_again", "units that botd sold from a purchase missing in an old backup get a stop again after a start", "15",
 		"reconcile TestStartKnowsWhatItsOrdersSoldOfAnothersPurchase", []Edit{
@@ -185,7 +185,7 @@ var belief = []Row{
 		}},
 	{"unshown_reduced", "a part of a position that the list omits, and that may already be closed, is sold", "39",
 		"reconcile TestNoPartialExitWhileListOmitsPosition", []Edit{
-			{"reconcile.inputs.shown", "symbol.TrustedPosition() == symbol.position", "true"},
+			{"reconcile.inputs.listedPart", "symbol.TrustedPosition() == symbol.position", "true"},
 		}},
 	{"step_below_ask", "one step on spot is bought for its current price, which buys nothing at a higher price", "class N",
 		"reconcile TestSingleStepIsBoughtThroughCollar", []Edit{

@@ -199,7 +199,7 @@ var protocol = []Row{
 		{"reconcile.peerOrders.noteUnknownEnded", "s.tracker.prefixed(order.ClientOrderID)", "false"},
 	}},
 	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal", []Edit{
-		{"reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.short)", "t.Known()-t.Fees()"},
+		{"reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.walletShortfall)", "t.Known()-t.Fees()"},
 	}},
 
 	// Candles, the request budget and memory.

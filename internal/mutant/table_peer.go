@@ -215,11 +215,11 @@ var peer = []Row{
 		}},
 	{"few_ids_trusted", "a futures list that shows one id counts as one that shows every id", "42",
 		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{
-			{"reconcile.rowIDs.shown", "minRowsWithID", "1"},
+			{"reconcile.rowIDs.showsEveryID", "minRowsWithID", "1"},
 		}},
 	{"omitted_ids_forgotten", "a futures list that has omitted an id counts as one that shows every id", "42",
 		"reconcile TestIDsAreShownByManyRowsOfTheList", []Edit{
-			{"reconcile.rowIDs.shown", "!r.omitted", "true"},
+			{"reconcile.rowIDs.showsEveryID", "!r.omitted", "true"},
 		}},
 	{"refused_stop_ignored", "lists without a position confirm a refused opening while the stop sent after it rests", "41",
 		"reconcile TestRestingStopOfRefusedOpeningOutweighsEmptyList", []Edit{

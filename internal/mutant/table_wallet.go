@@ -342,7 +342,7 @@ var wallet = []Row{
 		}},
 	{"again_after_its_end", "a purchase that the exchange executed again has no stop for that once it has ended", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
-			{"reconcile.unlistedOrders.unlistedPurchases", "again > 0", "false"},
+			{"reconcile.unlistedOrders.unlistedPurchases", "second > 0", "false"},
 		}},
 	{"step_is_again", "a step that rounded fees have left counts as a second execution of a purchase", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
@@ -350,7 +350,7 @@ var wallet = []Row{
 		}},
 	{"again_undeclared", "a second execution that only the wallet shows is no declared state", "41",
 		"reconcile TestSecondExecutionOfAnEndedPurchaseIsProtected", []Edit{
-			{"reconcile.unlistedOrders.executedAgain", "t.shownFor.exceeds(s.tracker.Settle().StalenessMS)", "false"},
+			{"reconcile.unlistedOrders.executedAgain", "t.secondFillSeenFor.exceeds(s.tracker.Settle().StalenessMS)", "false"},
 		}},
 	{"half_list_decides", "a list decides how much of an uncertain opening was executed, though the margin in use shows more", "39",
 		"reconcile TestMarginInUseKeepsAnUncertainEntryUndecided", []Edit{

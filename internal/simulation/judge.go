@@ -25,15 +25,15 @@ const slowMS = 100
 
 // judge feeds the oracle with the account's orders and trades, and with the data that botd read. It is the only judge of a run beyond the bounds.
 type judge struct {
-	w        *world
-	oracle   *oracle.Oracle
-	open     map[int64]bool // orders on the exchange; false until the current scan finds them
-	refusals map[exchange.SymbolKey]*refusals
-	baseline map[string]exchange.Amount // of the spot wallet at the start
-	minute   map[exchange.SymbolKey]*budget
-	reported int
-	dust     map[exchange.SymbolKey]dust
-	shown    map[exchange.SymbolKey]*exchange.Symbol // rules as botd read them last
+	w         *world
+	oracle    *oracle.Oracle
+	open      map[int64]bool // orders on the exchange; false until the current scan finds them
+	refusals  map[exchange.SymbolKey]*refusals
+	baseline  map[string]exchange.Amount // of the spot wallet at the start
+	minute    map[exchange.SymbolKey]*budget
+	reported  int
+	dust      map[exchange.SymbolKey]dust
+	readRules map[exchange.SymbolKey]*exchange.Symbol // rules as botd read them last
 
 	unnamed      map[int64]unnamed                        // spot purchases of the other process that no row has identified to the first one
 	named        map[int64]bool                           // orders of the other process that a row has identified
@@ -50,7 +50,7 @@ func newJudge(w *world) *judge {
 	}
 	j := &judge{w: w, oracle: oracle.New(patience), open: map[int64]bool{}, refusals: map[exchange.SymbolKey]*refusals{},
 		baseline: map[string]exchange.Amount{}, minute: map[exchange.SymbolKey]*budget{}, dust: map[exchange.SymbolKey]dust{},
-		shown:        map[exchange.SymbolKey]*exchange.Symbol{},
+		readRules:    map[exchange.SymbolKey]*exchange.Symbol{},
 		liquidations: map[int64]bool{}, stopped: map[exchange.SymbolKey]bool{}, atOnce: map[exchange.SymbolKey]exchange.Quantity{},
 		unnamed: map[int64]unnamed{}, named: map[int64]bool{}}
 	for _, key := range w.venue.keys {
@@ -227,7 +227,7 @@ func (j *judge) recordAnswer(f *flight) {
 		}
 	case exchange.FuturesSymbols, exchange.SpotPairs:
 		for _, s := range f.answer.Symbols.Items() {
-			j.shown[s.Key()] = s
+			j.readRules[s.Key()] = s
 		}
 	case exchange.SpotWallet:
 		for _, b := range f.answer.Balances.Items() {
@@ -299,7 +299,7 @@ func (j *judge) restarted() {
 	if j.w.process.number == 0 {
 		j.oracle.Restarted(j.w.nowMS)
 		for _, r := range j.w.daemon.roles {
-			j.shown[r.key] = r.config.Symbol
+			j.readRules[r.key] = r.config.Symbol
 		}
 		if j.w.disk.lostMS != 0 { // the halts are lost with the journal
 			clear(j.stopped)
@@ -360,7 +360,7 @@ func (j *judge) paced(r *role, order *exchange.NewOrder) {
 		quantity = rules.QuantityFor(order.QuoteAmount, max(last, 1))
 	}
 	notional, step := rules.MinNotional, rules.QuantityTick
-	if shown := j.shown[r.key]; shown != nil {
+	if shown := j.readRules[r.key]; shown != nil {
 		notional, step = notional.Max(shown.MinNotional), max(step, shown.QuantityTick)
 	}
 	least := rules.QuantityFor(notional, max(last, 1))

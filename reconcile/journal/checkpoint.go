@@ -58,11 +58,11 @@ func (j *Journal) Checkpoint(ctx context.Context) (*Checkpoint, error) {
 }
 
 // ReplayAfter passes on every record after a checkpoint, in order, and checks the chain.
-func (j *Journal) ReplayAfter(ctx context.Context, c *Checkpoint, take func(*record.Record) error) error {
+func (j *Journal) ReplayAfter(ctx context.Context, c *Checkpoint, visit func(*record.Record) error) error {
 	conn, err := j.db.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	defer conn.Close()
-	return eachAfter(ctx, conn, link{j.key, c.Sequence, c.Hash}, func(s *Stored) error { return take(&s.Record) })
+	return eachAfter(ctx, conn, link{j.key, c.Sequence, c.Hash}, func(s *Stored) error { return visit(&s.Record) })
 }

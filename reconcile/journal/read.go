@@ -67,7 +67,7 @@ func (l *link) decode(sequence int64, body, previous, hash string) (Stored, erro
 
 // Replay passes on every record in order and checks the chain. An altered or missing record is an
 // error that names its sequence.
-func (j *Journal) Replay(ctx context.Context, take func(*record.Record) error) error {
+func (j *Journal) Replay(ctx context.Context, visit func(*record.Record) error) error {
 	return j.reading(ctx, func(conn *sql.Conn, b *base) error {
 		segments, missing, err := j.segments(b)
 		if err != nil {
@@ -76,37 +76,37 @@ func (j *Journal) Replay(ctx context.Context, take func(*record.Record) error) e
 		if len(missing) > 0 {
 			return &MissingError{j.segmentsDirectory(), missing[0]}
 		}
-		return j.each(ctx, conn, segments, b, func(s *Stored) error { return take(&s.Record) })
+		return j.each(ctx, conn, segments, b, func(s *Stored) error { return visit(&s.Record) })
 	})
 }
 
 // each passes on the records of consecutive segments up to the base and then those of the file, and
 // checks the chain.
-func (j *Journal) each(ctx context.Context, conn *sql.Conn, segments []segment, b *base, take func(*Stored) error) error {
+func (j *Journal) each(ctx context.Context, conn *sql.Conn, segments []segment, b *base, visit func(*Stored) error) error {
 	l := link{j.key, b.Through, b.Hash}
 	if len(segments) > 0 {
 		l = link{j.key, segments[0].First - 1, segments[0].Previous}
 	}
 	for i := range segments {
-		if err := segments[i].each(&l, take); err != nil {
+		if err := segments[i].each(&l, visit); err != nil {
 			return err
 		}
 	}
 	if l.sequence != b.Through || l.hash != b.Hash {
 		return &AlteredError{b.Through + 1, errAltered}
 	}
-	return eachAfter(ctx, conn, l, take)
+	return eachAfter(ctx, conn, l, visit)
 }
 
 // eachAfter passes on every record after a position in the chain.
-func eachAfter(ctx context.Context, conn *sql.Conn, l link, take func(*Stored) error) error {
+func eachAfter(ctx context.Context, conn *sql.Conn, l link, visit func(*Stored) error) error {
 	const query = "SELECT sequence, body, previous, hash FROM record WHERE sequence > ? ORDER BY sequence"
 	return eachRow(ctx, conn, query, []any{l.sequence}, func(sequence int64, body, previous, hash string) error {
 		stored, err := l.decode(sequence, body, previous, hash)
 		if err != nil {
 			return err
 		}
-		if err := take(&stored); err != nil {
+		if err := visit(&stored); err != nil {
 			return fmt.Errorf("journal record %d: %w", sequence, err)
 		}
 		return nil
@@ -114,7 +114,7 @@ func eachAfter(ctx context.Context, conn *sql.Conn, l link, take func(*Stored) e
 }
 
 // eachRow passes on the rows of records that a query selects.
-func eachRow(ctx context.Context, conn *sql.Conn, query string, arguments []any, take func(sequence int64, body, previous, hash string) error) error {
+func eachRow(ctx context.Context, conn *sql.Conn, query string, arguments []any, visit func(sequence int64, body, previous, hash string) error) error {
 	rows, err := conn.QueryContext(ctx, query, arguments...)
 	if err != nil {
 		return fmt.Errorf("read the journal: %w", err)
@@ -126,7 +126,7 @@ func eachRow(ctx context.Context, conn *sql.Conn, query string, arguments []any,
 		if err := rows.Scan(&sequence, &body, &previous, &hash); err != nil {
 			return fmt.Errorf("read the journal: %w", err)
 		}
-		if err := take(sequence, body, previous, hash); err != nil {
+		if err := visit(sequence, body, previous, hash); err != nil {
 			return err
 		}
 	}
@@ -175,14 +175,14 @@ func (f *Filter) matches(s *Stored) bool {
 }
 
 // pick passes on those of all records that the filter selects.
-func (f *Filter) pick(take func(*Stored) error, all func(func(*Stored) error) error) error {
+func (f *Filter) pick(visit func(*Stored) error, all func(func(*Stored) error) error) error {
 	var last []Stored
 	if err := all(func(s *Stored) error {
 		if !f.matches(s) {
 			return nil
 		}
 		if f.Last == 0 {
-			return take(s)
+			return visit(s)
 		}
 		last = append(last[max(0, len(last)+1-f.Last):], *s)
 		return nil
@@ -190,7 +190,7 @@ func (f *Filter) pick(take func(*Stored) error, all func(func(*Stored) error) er
 		return err
 	}
 	for i := range last {
-		if err := take(&last[i]); err != nil {
+		if err := visit(&last[i]); err != nil {
 			return err
 		}
 	}
@@ -216,7 +216,7 @@ func (j *Journal) Tracker(ctx context.Context, each func(*Stored)) (*reconcile.T
 
 // Select passes on the records that a filter selects, in order. It checks each record against its own
 // hash, and the chain only if all records are selected. If a segment is missing, Select begins after it.
-func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) error) error {
+func (j *Journal) Select(ctx context.Context, filter Filter, visit func(*Stored) error) error {
 	return j.reading(ctx, func(conn *sql.Conn, b *base) error {
 		segments, missing, err := j.segments(b)
 		if err != nil {
@@ -226,32 +226,32 @@ func (j *Journal) Select(ctx context.Context, filter Filter, take func(*Stored) 
 			segments = segments[1:] // records between this segment and the file are missing
 		}
 		if filter.all() || j.schema < sameTables { // older schemas have other names for some kinds
-			return filter.pick(take, func(take func(*Stored) error) error { return j.each(ctx, conn, segments, b, take) })
+			return filter.pick(visit, func(visit func(*Stored) error) error { return j.each(ctx, conn, segments, b, visit) })
 		}
-		return j.choose(ctx, conn, segments, b, filter, take)
+		return j.choose(ctx, conn, segments, b, filter, visit)
 	})
 }
 
 // choose passes on the selected records of segments and file.
-func (j *Journal) choose(ctx context.Context, conn *sql.Conn, segments []segment, b *base, filter Filter, take func(*Stored) error) error {
+func (j *Journal) choose(ctx context.Context, conn *sql.Conn, segments []segment, b *base, filter Filter, visit func(*Stored) error) error {
 	segments = slices.DeleteFunc(segments, func(s segment) bool { return s.Last <= filter.After || s.NewestMS < filter.SinceMS })
 	if filter.Last == 0 {
-		if err := j.chooseSealed(segments, filter, take); err != nil {
+		if err := j.chooseSealed(segments, filter, visit); err != nil {
 			return err
 		}
-		return j.chooseStored(ctx, conn, b, filter, take)
+		return j.chooseStored(ctx, conn, b, filter, visit)
 	}
 	var newest []Stored
 	if err := j.chooseStored(ctx, conn, b, filter, func(s *Stored) error { newest = append(newest, *s); return nil }); err != nil {
 		return err
 	}
 	if filter.Last -= len(newest); filter.Last > 0 {
-		if err := j.chooseSealed(segments, filter, take); err != nil {
+		if err := j.chooseSealed(segments, filter, visit); err != nil {
 			return err
 		}
 	}
 	for i := range newest {
-		if err := take(&newest[i]); err != nil {
+		if err := visit(&newest[i]); err != nil {
 			return err
 		}
 	}
@@ -259,10 +259,10 @@ func (j *Journal) choose(ctx context.Context, conn *sql.Conn, segments []segment
 }
 
 // chooseSealed passes on the selected records of segments.
-func (j *Journal) chooseSealed(segments []segment, filter Filter, take func(*Stored) error) error {
-	return filter.pick(take, func(take func(*Stored) error) error {
+func (j *Journal) chooseSealed(segments []segment, filter Filter, visit func(*Stored) error) error {
+	return filter.pick(visit, func(visit func(*Stored) error) error {
 		for i := range segments {
-			if err := segments[i].each(&link{j.key, segments[i].First - 1, segments[i].Previous}, take); err != nil {
+			if err := segments[i].each(&link{j.key, segments[i].First - 1, segments[i].Previous}, visit); err != nil {
 				return err
 			}
 		}
@@ -271,7 +271,7 @@ func (j *Journal) chooseSealed(segments []segment, filter Filter, take func(*Sto
 }
 
 // chooseStored passes on the selected records of the file.
-func (j *Journal) chooseStored(ctx context.Context, conn *sql.Conn, b *base, filter Filter, take func(*Stored) error) error {
+func (j *Journal) chooseStored(ctx context.Context, conn *sql.Conn, b *base, filter Filter, visit func(*Stored) error) error {
 	filter.After = max(filter.After, b.Through)
 	where, arguments := filter.where()
 	query := "SELECT sequence, body, previous, hash FROM record WHERE " + where + " ORDER BY sequence"
@@ -285,6 +285,6 @@ func (j *Journal) chooseStored(ctx context.Context, conn *sql.Conn, b *base, fil
 		if err != nil {
 			return err
 		}
-		return take(&stored)
+		return visit(&stored)
 	})
 }

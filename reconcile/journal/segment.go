@@ -106,7 +106,7 @@ func readLine(lines *bufio.Reader, maxBytes int) (line []byte, err error) {
 }
 
 // each passes on the segment's records and checks the chain from the preceding record.
-func (s *segment) each(l *link, take func(*Stored) error) (err error) {
+func (s *segment) each(l *link, visit func(*Stored) error) (err error) {
 	found, lines, closed, err := openSegment(s.path)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (s *segment) each(l *link, take func(*Stored) error) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := take(&stored); err != nil {
+		if err := visit(&stored); err != nil {
 			return fmt.Errorf("journal record %d: %w", stored.Sequence, err)
 		}
 	}

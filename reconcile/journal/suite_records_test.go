@@ -21,7 +21,7 @@ func everyKind() []record.Record {
 		{AtMS: 1, Body: record.Boot{Epoch: 36, Account: binding.Text()}},
 		{AtMS: 1, Body: record.Config{Hash: "abc"}},
 		{AtMS: 2, Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &plan}},
-		{AtMS: 2, Strategy: "one", Body: record.Memory{Entries: []strategy.MemoryEntry{{Key: "begin_ms", Value: 5}}}},
+		{AtMS: 2, Strategy: "one", Body: record.Memory{Entries: []strategy.MemoryVariable{{Key: "begin_ms", Value: 5}}}},
 		{AtMS: 3, Strategy: "one", Symbol: bitcoin, Body: record.Priced{Target: plan.Target, Quantity: -7}},
 		{AtMS: 4, Strategy: "one", Symbol: bitcoin, ClientOrderID: "bmain-1-1", Body: record.Sending{Order: order, Purpose: placement.StopLoss,
 			Key: "bridge", DeadlineMS: 9, Before: -7, Reserved: exchange.MustAmount("12.000000000000000001")}},

@@ -4,14 +4,14 @@ import "botd/exchange"
 
 // Pairing pairs executions from flat to flat. Both backtests and the reports from the journal use it.
 type Pairing struct {
-	Side    exchange.Side   // side of the first execution
-	Held    exchange.Amount // signed, of the base asset
-	Bought  exchange.Amount // of the base asset
-	Sold    exchange.Amount
-	Paid    exchange.Amount // value bought
-	Taken   exchange.Amount // value sold
-	Fees    exchange.Amount // value of all fees, in the quote asset
-	Charged exchange.Amount // the part of the fees that left the wallet in the quote asset
+	Side     exchange.Side   // side of the first execution
+	Held     exchange.Amount // signed, of the base asset
+	Bought   exchange.Amount // of the base asset
+	Sold     exchange.Amount
+	Paid     exchange.Amount // value bought
+	Proceeds exchange.Amount // value sold
+	Fees     exchange.Amount // value of all fees, in the quote asset
+	Charged  exchange.Amount // the part of the fees that left the wallet in the quote asset
 }
 
 // Execution is one fill as counted in a round trip.
@@ -41,7 +41,7 @@ func (t *Pairing) Execute(x *Execution) {
 	if x.Side == exchange.Buy {
 		t.Held, t.Bought, t.Paid = t.Held.Add(x.Quantity), t.Bought.Add(x.Quantity), t.Paid.Add(x.Value)
 	} else {
-		t.Held, t.Sold, t.Taken = t.Held.Sub(x.Quantity), t.Sold.Add(x.Quantity), t.Taken.Add(x.Value)
+		t.Held, t.Sold, t.Proceeds = t.Held.Sub(x.Quantity), t.Sold.Add(x.Quantity), t.Proceeds.Add(x.Value)
 	}
 }
 
@@ -51,11 +51,11 @@ func (t *Pairing) Flat(step exchange.Amount) bool {
 }
 
 // Net returns the profit without funding.
-func (t *Pairing) Net() exchange.Amount { return t.Taken.Sub(t.Paid).Sub(t.Charged) }
+func (t *Pairing) Net() exchange.Amount { return t.Proceeds.Sub(t.Paid).Sub(t.Charged) }
 
 // Prices returns the mean prices of entry and exit.
 func (t *Pairing) Prices() (entry, exit exchange.Amount) {
-	entry, exit = mean(t.Paid, t.Bought), mean(t.Taken, t.Sold)
+	entry, exit = mean(t.Paid, t.Bought), mean(t.Proceeds, t.Sold)
 	if t.Side == exchange.Sell {
 		entry, exit = exit, entry
 	}

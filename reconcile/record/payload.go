@@ -93,8 +93,8 @@ type Plan struct {
 
 // Memory records a strategy's complete memory and the number of events it has received.
 type Memory struct {
-	Entries []strategy.MemoryEntry `json:"memory"`
-	Events  int64                  `json:"events,omitempty"` // 0: as many as before
+	Entries []strategy.MemoryVariable `json:"memory"`
+	Events  int64                     `json:"events,omitempty"` // 0: as many as before
 }
 
 // Latch forbids entries on a side; 0 releases.

@@ -82,7 +82,7 @@ func everyKind() []Record {
 		{AtMS: 1, Body: Config{Hash: "abc"}},
 		{AtMS: 1, Strategy: "one", Symbol: bitcoin, Body: Assigned{OnRemove: "flatten"}},
 		{AtMS: 2, Strategy: "one", Symbol: bitcoin, Body: Plan{plan}},
-		{AtMS: 2, Strategy: "one", Body: Memory{Entries: []strategy.MemoryEntry{{Key: "begin_ms", Value: 5}}}},
+		{AtMS: 2, Strategy: "one", Body: Memory{Entries: []strategy.MemoryVariable{{Key: "begin_ms", Value: 5}}}},
 		{AtMS: 3, Strategy: "one", Symbol: bitcoin, Body: Priced{Target: plan.Target, Quantity: -7}},
 		order(
 			4,

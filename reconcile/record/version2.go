@@ -34,28 +34,28 @@ type record2 struct {
 	Code          int                `json:"code"`
 	Duplicate     bool               `json:"surplus"`
 
-	Epoch    int64                  `json:"epoch"`
-	Account  string                 `json:"account"`
-	Target   strategy.Target        `json:"target"`
-	Resolved exchange.Quantity      `json:"resolved"`
-	Latch    int                    `json:"latch"`
-	Plan     *strategy.Plan         `json:"plan"`
-	Memory   []strategy.MemoryEntry `json:"memory"`
-	Hash     string                 `json:"config"`
-	Equity   exchange.Amount        `json:"equity"`
-	Peak     exchange.Amount        `json:"peak"`
-	DayMS    int64                  `json:"day_ms"`
-	Markets  string                 `json:"markets"`
-	Spot     exchange.Amount        `json:"spot"`
-	Level    HaltLevel              `json:"level"`
-	UntilMS  int64                  `json:"until_ms"`
-	Rule     string                 `json:"rule"`
-	Limit    string                 `json:"limit"`
-	By       string                 `json:"by"`
-	Result   exchange.Amount        `json:"result"`
-	Trip     exchange.Amount        `json:"trip"`
-	Wallet   exchange.Amount        `json:"wallet"`
-	Losses   int                    `json:"losses"`
+	Epoch    int64                     `json:"epoch"`
+	Account  string                    `json:"account"`
+	Target   strategy.Target           `json:"target"`
+	Resolved exchange.Quantity         `json:"resolved"`
+	Latch    int                       `json:"latch"`
+	Plan     *strategy.Plan            `json:"plan"`
+	Memory   []strategy.MemoryVariable `json:"memory"`
+	Hash     string                    `json:"config"`
+	Equity   exchange.Amount           `json:"equity"`
+	Peak     exchange.Amount           `json:"peak"`
+	DayMS    int64                     `json:"day_ms"`
+	Markets  string                    `json:"markets"`
+	Spot     exchange.Amount           `json:"spot"`
+	Level    HaltLevel                 `json:"level"`
+	UntilMS  int64                     `json:"until_ms"`
+	Rule     string                    `json:"rule"`
+	Limit    string                    `json:"limit"`
+	By       string                    `json:"by"`
+	Result   exchange.Amount           `json:"result"`
+	Trip     exchange.Amount           `json:"trip"`
+	Wallet   exchange.Amount           `json:"wallet"`
+	Losses   int                       `json:"losses"`
 
 	Posting *posting2 `json:"entry"`
 	Audit   *Audit    `json:"audit"`

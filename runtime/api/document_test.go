@@ -157,7 +157,7 @@ func (v *visitor) live() {
 		Orders: []strategy.DesiredOrder{{Key: "low", Side: exchange.Buy, Price: 1, StopPrice: 1, Quantity: 10}},
 		Exits:  []strategy.DesiredOrder{{Key: "high", Side: exchange.Sell, Price: 1, Quantity: 10}}, Reason: "because",
 		Protection: strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: exchange.RateOne / 50}, TakeProfit: strategy.Distance{Price: 1}}}
-	one.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "began", Value: 1})
+	one.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: "began", Value: 1})
 	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = enginetest.Price(t, bitcoin, "50100"), 1, "differs"
 	s.Symbols[0].Unshown = 1
 	stop := s.Live[0].Order()

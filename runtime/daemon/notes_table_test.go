@@ -75,11 +75,11 @@ func TestAnOutageIsShownWithItsStrategies(t *testing.T) {
 	strategies := []configs.StrategyConfig{{Name: "trend", Market: exchange.Futures, Symbol: "BTC-USDT"},
 		{Name: "hold", Market: exchange.Spot, Symbol: "ETH-USDT"}}
 	p := &process{machine: idle(t, record.LevelCancel)}
-	if _, plain := p.shown().(*engine.Engine); !plain {
-		t.Errorf("without an outage: want the engine itself, have %T", p.shown())
+	if _, plain := p.displayedEngine().(*engine.Engine); !plain {
+		t.Errorf("without an outage: want the engine itself, have %T", p.displayedEngine())
 	}
 	p.outage = &outage{strategies: strategies, since: time.UnixMilli(5_000), cause: "refused"}
-	status := p.shown().Status()
+	status := p.displayedEngine().Status()
 	var scopes []account.Scope
 	for _, d := range status.Degraded {
 		switch d.State {

@@ -184,8 +184,8 @@ func (e outageEngine) Status() engine.Status {
 	return s
 }
 
-// shown returns the engine that the API shows.
-func (p *process) shown() api.Engine {
+// displayedEngine returns the engine that the API shows.
+func (p *process) displayedEngine() api.Engine {
 	if p.outage != nil {
 		return outageEngine{p.machine, p.outage}
 	}

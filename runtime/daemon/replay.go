@@ -69,8 +69,8 @@ func (p *process) restore(ctx context.Context) (*reconcile.Tracker, error) {
 		}
 		p.backlog.until = p.store.Records()
 		apply = tracker.Apply
-		replay = func(ctx context.Context, take func(*record.Record) error) error {
-			return p.store.ReplayAfter(ctx, checkpoint, take)
+		replay = func(ctx context.Context, visit func(*record.Record) error) error {
+			return p.store.ReplayAfter(ctx, checkpoint, visit)
 		}
 	}
 	if err := p.replay(ctx, replay, apply); err != nil {

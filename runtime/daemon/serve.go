@@ -32,7 +32,7 @@ import (
 // serve serves metrics, health and the API alongside the engine: on the unix socket for the command
 // line, and on TCP for the browser.
 func (p *process) serve(ctx context.Context) (stop func() error, err error) {
-	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.shown(), Build: program(),
+	served := api.Config{Board: p.board, History: p.history, Logs: p.logs, Metrics: p.metrics, Driver: p.driver, Engine: p.displayedEngine(), Build: program(),
 		Reload: p.reloads.Reload}
 	p.serveLane(&served)
 	current := p.reloads.Current.Load

@@ -428,7 +428,7 @@ func TestShownEquityLagsWalletAhead(t *testing.T) {
 	}{{false, 900, "1000 true"}, {true, 900, "900 true"}, {true, 0, "1000 true"}} {
 		b := valued(t, 1, 0)
 		l := &limits{base: b, ahead: c.ahead, unmixed: exchange.AmountOf(c.unmixed)}
-		total, known := l.shown()
+		total, known := l.displayedEquity()
 		if have := fmt.Sprint(total, " ", known); have != c.want {
 			t.Errorf("%+v: have %s", c, have)
 		}

@@ -16,14 +16,14 @@ type Effects struct {
 	Ended     []EndedStrategy // strategies that are no longer called
 	Recalls   []int64         // earlier Calls that are no longer desired: each is answered as never sent, unless it has already left
 	Notes     []Note          // facts for logs, metrics and screens
-	Taken     int             // EventStretch: number of candles taken; the effects belong to the last one's close
+	Consumed  int             // EventStretch: number of candles taken; the effects belong to the last one's close
 }
 
 // Reset empties the effects and keeps their buffers.
 func (e *Effects) Reset() {
 	e.Records, e.Calls, e.Recalls, e.Notes = e.Records[:0], e.Calls[:0], e.Recalls[:0], e.Notes[:0]
 	e.Asks, e.Abandoned, e.Ended = e.Asks[:0], e.Abandoned[:0], e.Ended[:0]
-	e.Taken = 0
+	e.Consumed = 0
 }
 
 // Call is one request to perform. A placement's request can only be built from a risk.Approved: the

@@ -377,10 +377,10 @@ func (e *Engine) NextMS() int64 {
 	}
 	for _, leg := range e.legs {
 		next = min(next, leg.schedule.nextMS, leg.askMS())
-		if !leg.watched.asking {
+		if !leg.watched.fundingRequested {
 			next = min(next, leg.watched.fundingMS)
 		}
-		if !leg.watched.askingOrderBook {
+		if !leg.watched.orderBookRequested {
 			next = min(next, leg.watched.orderBookMS)
 		}
 	}

@@ -109,14 +109,14 @@ func TestAnswerWithUnreadableRowFails(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	one := w.engine.legs[0]
-	one.watched.asking = true
+	one.watched.fundingRequested = true
 	id := w.engine.begin(pendingCall{kind: callFunding, leg: one})
 	w.out.Reset()
 	w.engine.routeAnswer(&EventAnswer{CallID: id, Answer: exchange.Answer{Operation: exchange.FuturesFundingRate,
 		Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT", Reason: "no number"}}}})
 	notes := facts[NoteFetchFailed](w.out.Notes)
 	var malformed *exchange.Malformed
-	if len(notes) != 1 || !errors.As(notes[0].Err, &malformed) || malformed.Operation != exchange.FuturesFundingRate || one.watched.asking ||
+	if len(notes) != 1 || !errors.As(notes[0].Err, &malformed) || malformed.Operation != exchange.FuturesFundingRate || one.watched.fundingRequested ||
 		one.view.Funding.Known {
 		t.Errorf("want it failed, have %+v", notes)
 	}

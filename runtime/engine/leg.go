@@ -31,15 +31,15 @@ type leg struct {
 	firstRules bool // its symbol's rules are those of the start: no second read has confirmed them
 
 	// its call and its decision
-	view     strategy.View
-	shown    shownState
-	question question
-	steady   callSkipper
-	plan     strategy.Plan // scratch of Decide
-	decision lastDecision
-	notices  notices
-	reentry  strategy.Reentry // its re-entry policy
-	failure  strategyFailure
+	view       strategy.View
+	viewSource viewSource
+	question   question
+	steady     callSkipper
+	plan       strategy.Plan // scratch of Decide
+	decision   lastDecision
+	notices    notices
+	reentry    strategy.Reentry // its re-entry policy
+	failure    strategyFailure
 
 	// execution
 	inForce planInForce
@@ -61,8 +61,8 @@ type callSchedule struct {
 	lastMS int64 // nominal time of the last tick
 }
 
-// shownState is the state that the view was last filled from.
-type shownState struct {
+// viewSource is the state that the view was last filled from.
+type viewSource struct {
 	working []strategy.WorkingOrder
 	fills   []strategy.KeyFill
 	events  int64  // number of events

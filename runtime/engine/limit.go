@@ -24,9 +24,9 @@ type limits struct {
 	peaks
 }
 
-// shown returns the account's equity for display. While a wallet includes a fill that no list shows yet,
+// displayedEquity returns the account's equity for display. While a wallet includes a fill that no list shows yet,
 // or a position has no price, it is the previous equity.
-func (l *limits) shown() (total exchange.Amount, known bool) {
+func (l *limits) displayedEquity() (total exchange.Amount, known bool) {
 	unpriced := l.awaitsPrice(l.legs...)
 	if (l.ahead || unpriced) && !l.unmixed.IsZero() {
 		return l.unmixed, true

@@ -141,8 +141,8 @@ func (m *market) priceTimeMS(key exchange.SymbolKey, reportedMS int64) int64 {
 // pollFunding requests the due funding rates.
 func (m *market) pollFunding() {
 	for _, leg := range m.legs {
-		if leg.watched.fundingMS <= m.nowMS && !leg.watched.asking {
-			leg.watched.asking = true
+		if leg.watched.fundingMS <= m.nowMS && !leg.watched.fundingRequested {
+			leg.watched.fundingRequested = true
 			m.ask(pendingCall{kind: callFunding, leg: leg}, PriorityMarket,
 				exchange.Request{Operation: polling.Of(exchange.Futures).Funding, Symbol: leg.symbol.Key().Name})
 		}
@@ -153,7 +153,7 @@ func (m *market) pollFunding() {
 // known at that time: it is shown only once it has been paid.
 func (m *market) applyFunding(leg *leg, event *EventAnswer) {
 	a := &leg.watched
-	a.asking, a.fundingMS = false, m.nowMS+polling.FundingMS
+	a.fundingRequested, a.fundingMS = false, m.nowMS+polling.FundingMS
 	if event.Err != nil {
 		m.note("", leg.config.Symbol, NoteFetchFailed{What: "funding rate", Err: event.Err})
 		return
@@ -161,18 +161,18 @@ func (m *market) applyFunding(leg *leg, event *EventAnswer) {
 	funding := &event.Answer.Funding
 	shown, known := funding.Rate, true
 	if m.config.Feed {
-		shown, known = a.next, a.known
+		shown, known = a.next, a.rateKnown
 		a.fundingMS = funding.NextMS
 	}
-	a.next, a.known = funding.Rate, true
+	a.next, a.rateKnown = funding.Rate, true
 	leg.view.Funding = strategy.Funding{Rate: shown, NextMS: funding.NextMS, Known: known}
 }
 
 // pollOrderBooks requests the due order books.
 func (m *market) pollOrderBooks() {
 	for _, leg := range m.legs {
-		if a := &leg.watched; a.orderBookMS <= m.nowMS && !a.askingOrderBook {
-			a.askingOrderBook = true
+		if a := &leg.watched; a.orderBookMS <= m.nowMS && !a.orderBookRequested {
+			a.orderBookRequested = true
 			key := leg.symbol.Key()
 			m.ask(pendingCall{kind: callOrderBook, leg: leg}, PriorityMarket,
 				exchange.Request{Operation: polling.Of(key.Market).OrderBook, Symbol: key.Name, Limit: strategy.OrderBookLevels})
@@ -182,7 +182,7 @@ func (m *market) pollOrderBooks() {
 
 // applyOrderBook applies an order book. After a failed read the previous one stays; its users check its time.
 func (m *market) applyOrderBook(leg *leg, event *EventAnswer) {
-	leg.watched.askingOrderBook, leg.watched.orderBookMS = false, m.nowMS+polling.OrderBookMS
+	leg.watched.orderBookRequested, leg.watched.orderBookMS = false, m.nowMS+polling.OrderBookMS
 	if event.Err != nil {
 		m.note("", leg.config.Symbol, NoteFetchFailed{What: "order book", Err: event.Err})
 		return

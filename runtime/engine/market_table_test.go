@@ -164,10 +164,10 @@ func TestBacktestShowsFundingRateOncePaid(t *testing.T) {
 		})
 		w.engine.config.Feed = feed
 		one := w.engine.legs[0]
-		one.watched.next, one.watched.known = 0, false
+		one.watched.next, one.watched.rateKnown = 0, false
 		var have []string
 		for _, rate := range []exchange.Rate{100, 200, 300} {
-			one.watched.asking = true
+			one.watched.fundingRequested = true
 			event := &EventAnswer{Answer: exchange.Answer{Funding: exchange.FundingRate{Rate: rate, NextMS: w.now + 9}}}
 			if rate == 300 {
 				event.Err = errLate
@@ -178,7 +178,7 @@ func TestBacktestShowsFundingRateOncePaid(t *testing.T) {
 			if feed && event.Err == nil {
 				again = w.now + 9
 			}
-			if one.watched.asking || one.watched.fundingMS != again {
+			if one.watched.fundingRequested || one.watched.fundingMS != again {
 				t.Errorf("in a backtest %t: want it read again at %d, have %d", feed, again, one.watched.fundingMS)
 			}
 		}
@@ -209,7 +209,7 @@ func TestWatchedReadsAreDue(t *testing.T) {
 		for _, early := range []int64{1, 0} {
 			one.watched.fundingMS, one.watched.orderBookMS, w.engine.rulesMS = w.engine.nowMS+early, w.engine.nowMS+early, w.engine.nowMS+early
 			one.series.pollMS, one.series.asking = never, false
-			one.watched.asking, one.watched.askingOrderBook = false, false
+			one.watched.fundingRequested, one.watched.orderBookRequested = false, false
 			w.out.Reset()
 			for range 2 {
 				m.poll()
@@ -235,7 +235,7 @@ func TestWatchedReadsAreDue(t *testing.T) {
 		}
 		depth := exchange.Depth{Bids: []exchange.Level{{Price: 7}}, Asks: []exchange.Level{{Price: 8}}}
 		m.applyOrderBook(one, &EventAnswer{Answer: exchange.Answer{Depth: depth}})
-		if one.watched.askingOrderBook || one.watched.orderBookMS != w.engine.nowMS+polling.OrderBookMS {
+		if one.watched.orderBookRequested || one.watched.orderBookMS != w.engine.nowMS+polling.OrderBookMS {
 			t.Errorf("want the book read again in two seconds, have %+v", one.watched)
 		}
 		m.applyOrderBook(one, &EventAnswer{Err: errLate})

@@ -75,18 +75,18 @@ func (r *roster) watchFor(leg *leg) error {
 	}
 	leg.reentry = cmp.Or(leg.config.Reentry, strategy.ReentryOf(leg.config.Strategy))
 	before := leg.watched
-	leg.watched = watched{watching: strategy.WatchingOf(leg.config.Strategy), fundingMS: never, orderBookMS: never}
-	if leg.watched.watching == before.watching && before != (watched{}) {
+	leg.watched = watched{subscription: strategy.WatchingOf(leg.config.Strategy), fundingMS: never, orderBookMS: never}
+	if leg.watched.subscription == before.subscription && before != (watched{}) {
 		leg.watched = before
 		return nil
 	}
-	if leg.watched.watching.Funding && leg.symbol.Key().Market == exchange.Futures {
+	if leg.watched.subscription.Funding && leg.symbol.Key().Market == exchange.Futures {
 		leg.watched.fundingMS = 0
 	}
-	if leg.watched.watching.OrderBook && !r.config.Feed {
+	if leg.watched.subscription.OrderBook && !r.config.Feed {
 		leg.watched.orderBookMS = 0
 	}
-	key := leg.watched.watching.Pair
+	key := leg.watched.subscription.Pair
 	if key == (exchange.SymbolKey{}) {
 		return nil
 	}
@@ -104,9 +104,9 @@ func (r *roster) claim(leg *leg) {
 	holds := leg.symbol.Known() != 0 || r.unfinished(leg, record.LevelFlatten)
 	owner := leg.symbol.Owner()
 	if !leg.config.Removed && (owner != leg.config.Name || leg.state.Symbol() != leg.symbol.Key() || leg.state.OnRemove() != leg.config.OnRemove ||
-		leg.state.WatchesEvents() != leg.watched.watching.Events) {
+		leg.state.WatchesEvents() != leg.watched.subscription.Events) {
 		r.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(),
-			Body: record.Assigned{OnRemove: leg.config.OnRemove, Events: leg.watched.watching.Events}})
+			Body: record.Assigned{OnRemove: leg.config.OnRemove, Events: leg.watched.subscription.Events}})
 	}
 	why := ""
 	switch {

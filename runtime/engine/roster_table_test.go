@@ -38,7 +38,7 @@ func TestSymbolClaim(t *testing.T) {
 	}{
 		{"its own", func(*world, *leg) {}, 0, ""},
 		{"with another end", func(_ *world, one *leg) { one.config.OnRemove = removeFlatten }, 1, ""},
-		{"it watches what happens by now", func(_ *world, one *leg) { one.watched.watching.Events = true }, 1, ""},
+		{"it watches what happens by now", func(_ *world, one *leg) { one.watched.subscription.Events = true }, 1, ""},
 		{"of another strategy", func(w *world, _ *leg) { assigned(w, "two", "") }, 1, ""},
 		{"of another strategy, which left something", func(w *world, _ *leg) { assigned(w, "two", ""); holds(w) }, 1,
 			"strategy one takes over the position of two; its stop stays"},
@@ -66,7 +66,7 @@ func TestSymbolClaim(t *testing.T) {
 		w.engine.roster.claim(one)
 		claims := 0
 		for _, r := range w.engine.unwritten[before:] {
-			if body, is := r.Body.(record.Assigned); is && body.OnRemove == one.config.OnRemove && body.Events == one.watched.watching.Events {
+			if body, is := r.Body.(record.Assigned); is && body.OnRemove == one.config.OnRemove && body.Events == one.watched.subscription.Events {
 				claims++
 			}
 		}

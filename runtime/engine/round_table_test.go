@@ -44,11 +44,11 @@ func TestNextWakeTime(t *testing.T) {
 		{"a strategy that is asked again", func(_ *Engine, one *leg, at int64) { one.question.retryMS = at }, true, false, false, false},
 		{"a funding rate", func(_ *Engine, one *leg, at int64) { one.watched.fundingMS = at }, true, false, false, false},
 		{"a funding rate that is being read", func(_ *Engine, one *leg, at int64) {
-			one.watched.fundingMS, one.watched.asking = at, true
+			one.watched.fundingMS, one.watched.fundingRequested = at, true
 		}, false, false, false, false},
 		{"an order book", func(_ *Engine, one *leg, at int64) { one.watched.orderBookMS = at }, true, false, false, false},
 		{"an order book that is being read", func(_ *Engine, one *leg, at int64) {
-			one.watched.orderBookMS, one.watched.askingOrderBook = at, true
+			one.watched.orderBookMS, one.watched.orderBookRequested = at, true
 		}, false, false, false, false},
 	} {
 		for mode, due := range map[string]bool{"trades": c.trades, "feeds": c.feeds, "stops": c.stops, "stopped": c.stopped} {

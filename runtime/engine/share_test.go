@@ -151,7 +151,7 @@ func unpricedEquity(t testing.TB) {
 		r.record(record.Record{Symbol: r.legs[0].symbol.Key(), Body: record.Adopted{Quantity: c.unread}})
 		see(r.legs[0].symbol, func(o *seen) { o.Position, o.Last, o.Mark, o.Read = c.position, c.last, c.last, c.unread == 0 })
 		r.limits.watchLimits(true)
-		if _, known := r.limits.shown(); known != c.want || (r.tracker.Watch("").Day().StartMS != 0) != c.want {
+		if _, known := r.limits.displayedEquity(); known != c.want || (r.tracker.Watch("").Day().StartMS != 0) != c.want {
 			t.Errorf("%s: want the equity known %t, have %t, and a day %+v", c.name, c.want, known, r.tracker.Watch("").Day())
 		}
 		r.record(record.Record{Body: record.Day{StartMS: 1, Equity: exchange.AmountOf(900), Peak: exchange.AmountOf(900)}})
@@ -159,7 +159,7 @@ func unpricedEquity(t testing.TB) {
 			t.Errorf("%s: want a new peak of the present equity %t, have %+v", c.name, c.want, r.tracker.Watch("").Day())
 		}
 		r.limits.unmixed = exchange.AmountOf(77)
-		if total, known := r.limits.shown(); !known || (total == exchange.AmountOf(77)) == c.want {
+		if total, known := r.limits.displayedEquity(); !known || (total == exchange.AmountOf(77)) == c.want {
 			t.Errorf("%s: want the previous equity while there is no price, have %s, %t", c.name, total, known)
 		}
 	}

@@ -128,7 +128,7 @@ func (r *reporter) Status() Status {
 		Failed: r.readHealth.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
 	status.Ledger = slices.Collect(r.tracker.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.tracker.Today()
-	if total, known := r.limits.shown(); known {
+	if total, known := r.limits.displayedEquity(); known {
 		status.Total = total
 	}
 	status.Halts = r.tracker.Halts()
@@ -283,7 +283,7 @@ func measures(p *account.Placement, rules *exchange.Symbol) (text string) {
 
 // Limits returns the utilization of every limit.
 func (r *reporter) Limits() []risk.Utilization {
-	total, known := r.limits.shown()
+	total, known := r.limits.displayedEquity()
 	facts := risk.Account{NowMS: r.nowMS, Tracker: r.tracker, Equity: total, Known: known}
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
 		if r.trades(market) {

@@ -61,8 +61,8 @@ func (t *tick) batch(leg *leg, s *series, from, to, warmup int) int {
 	seen := leg.view.Snapshot()
 	t.refreshView(leg, leg.view.NowMS)
 	view := leg.view
-	leg.view = seen     // the first candle uses the view of the previous decision
-	leg.shown.version-- // and its decision uses this one
+	leg.view = seen          // the first candle uses the view of the previous decision
+	leg.viewSource.version-- // and its decision uses this one
 	var equity func(at int) exchange.Amount
 	if symbol := leg.symbol; symbol.AtVenue() != 0 {
 		last, mark, priceMS := symbol.Last(), symbol.Mark(), symbol.LastMS()

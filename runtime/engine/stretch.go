@@ -9,7 +9,7 @@ import (
 // are the same as if each candle had been a separate event.
 func (m *market) applyStretch(event *EventStretch) {
 	s := m.seriesOf(event.Series, event.Candles.Interval)
-	if len(m.legs) != 1 || len(s.legs) != 1 || !m.config.Quiet || m.limits.watching || s.legs[0].watched.watching != (strategy.Watching{}) ||
+	if len(m.legs) != 1 || len(s.legs) != 1 || !m.config.Quiet || m.limits.watching || s.legs[0].watched.subscription != (strategy.Watching{}) ||
 		s.legs[0].config.Schedule != nil ||
 		s.legs[0].failure.why != "" {
 		m.applyOneByOne(event)
@@ -19,7 +19,7 @@ func (m *market) applyStretch(event *EventStretch) {
 	leg := s.legs[0]
 	end, changed := m.tick.candles(leg, s, event.From, event.To)
 	s.end = end
-	m.out.Taken = s.end - event.From
+	m.out.Consumed = s.end - event.From
 	if changed && leg.failure.why == "" {
 		m.tick.decided(leg)
 	}
@@ -32,7 +32,7 @@ func (m *market) applyOneByOne(event *EventStretch) {
 		m.nowMS = event.Candles.CloseMS(i)
 		one.From, one.To = i, i+1
 		m.applyCandles(&one)
-		m.out.Taken++
+		m.out.Consumed++
 		if len(m.unwritten)+len(m.out.Notes)+len(m.out.Calls) > 0 {
 			return
 		}

@@ -69,7 +69,7 @@ func (b *bench) feeds(x *waving, candles *exchange.Candles, longest int) []strin
 		}
 		b.out.Reset()
 		b.engine.Handle(candles.CloseMS(at), event, &b.out)
-		taken := b.out.Taken
+		taken := b.out.Consumed
 		if longest == 0 {
 			taken = 1
 		}
@@ -142,7 +142,7 @@ func TestStretchEqualsSingleCandles(t *testing.T) {
 			e.limits.watching, e.config.Limits.MaxDrawdown = true, risk.Loss{USDT: exchange.AmountOf(50)}
 		}},
 		{"that asks for nothing now and then", 0, 0, 60, func(e *Engine) { e.legs[0].config.Strategy.(*waving).mute = true }},
-		{"that watches what happens", 0, 0, 60, func(e *Engine) { e.legs[0].watched.watching = strategy.Watching{Events: true} }},
+		{"that watches what happens", 0, 0, 60, func(e *Engine) { e.legs[0].watched.subscription = strategy.Watching{Events: true} }},
 	} {
 		x, y := &waving{warmup: c.warmup, panics: c.panics}, &waving{warmup: c.warmup, panics: c.panics}
 		stretched := inBacktest(t, x, c.change).feeds(x, wave(60), c.longest)
@@ -170,9 +170,9 @@ func TestStretchEndsAtCandleWithEffect(t *testing.T) {
 		with func(m *market, one *leg)
 		want int // number of candles taken, of five
 	}{
-		{"nothing comes of any", func(_ *market, one *leg) { one.watched.watching.Events = true }, 5},
+		{"nothing comes of any", func(_ *market, one *leg) { one.watched.subscription.Events = true }, 5},
 		{"a funding rate is due at the close of the third", func(m *market, one *leg) {
-			one.watched.watching.Funding, one.watched.fundingMS = true, m.nowMS+3*minuteMS
+			one.watched.subscription.Funding, one.watched.fundingMS = true, m.nowMS+3*minuteMS
 		}, 3},
 		{"nobody trades the symbol", func(m *market, one *leg) { one.series.legs = nil }, 5},
 		{"people look on", func(m *market, _ *leg) { m.config.Quiet = false }, 1},
@@ -195,8 +195,8 @@ func TestStretchEndsAtCandleWithEffect(t *testing.T) {
 			fed.Append(candle)
 		}
 		c.with(m, one)
-		if m.applyStretch(&EventStretch{Series: bitcoin, Candles: fed, To: 5}); m.out.Taken != c.want || s.end != c.want {
-			t.Errorf("%s: want %d candles taken, have %d, %d", c.name, c.want, m.out.Taken, s.end)
+		if m.applyStretch(&EventStretch{Series: bitcoin, Candles: fed, To: 5}); m.out.Consumed != c.want || s.end != c.want {
+			t.Errorf("%s: want %d candles taken, have %d, %d", c.name, c.want, m.out.Consumed, s.end)
 		}
 	}
 }

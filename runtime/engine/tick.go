@@ -237,7 +237,7 @@ func (t *tick) task(leg *leg) strategy.Task {
 	if task.Each < to {
 		leg.schedule.lastMS = s.candles.CloseMS(to - 1)
 	}
-	task.View, q.events = leg.view.Snapshot(), leg.shown.events
+	task.View, q.events = leg.view.Snapshot(), leg.viewSource.events
 	return task
 }
 
@@ -273,7 +273,7 @@ func (t *tick) receiveDecision(event *EventDecision) {
 	case late:
 		q.atMS = t.nowMS // its inputs were too old
 	default:
-		q.conditions, leg.plan, leg.shown.events = result.Conditions, result.Plan, q.events
+		q.conditions, leg.plan, leg.viewSource.events = result.Conditions, result.Plan, q.events
 		t.applyDecision(leg)
 	}
 	t.inquire(leg)
@@ -335,7 +335,7 @@ func (t *tick) putInForce(leg *leg, decided bool) {
 func (t *tick) remember(leg *leg, memory strategy.Memory, changed, decided bool) {
 	seen := int64(0)
 	if decided {
-		seen = leg.shown.events
+		seen = leg.viewSource.events
 	}
 	if changed || decided && leg.state.PendingEvents() > 0 {
 		t.record(record.Record{Strategy: leg.config.Name, Body: record.Memory{Entries: memory.Entries(), Events: seen}})

@@ -10,20 +10,20 @@ import (
 
 // watched is a strategy's additional data besides its own symbol's candles.
 type watched struct {
-	watching        strategy.Watching
-	pair            *reconcile.SymbolState
-	fundingMS       int64 // when to read the rate next; never if not watched
-	asking          bool
-	orderBookMS     int64 // when to read the order book next; never if not watched
-	askingOrderBook bool
-	next            exchange.Rate // last reported rate of the next payment; a backtest shows it only once it has been paid
-	known           bool
+	subscription       strategy.Watching
+	pair               *reconcile.SymbolState
+	fundingMS          int64 // when to read the rate next; never if not watched
+	fundingRequested   bool
+	orderBookMS        int64 // when to read the order book next; never if not watched
+	orderBookRequested bool
+	next               exchange.Rate // last reported rate of the next payment; a backtest shows it only once it has been paid
+	rateKnown          bool
 }
 
 // refreshView updates the view and empties the plan.
 func (t *tick) refreshView(leg *leg, nominalMS int64) {
 	leg.view.NowMS, leg.view.Last, leg.view.Symbol = nominalMS, leg.symbol.Last(), leg.symbol.Rules()
-	if leg.shown.version != t.tracker.Version() {
+	if leg.viewSource.version != t.tracker.Version() {
 		t.fillView(leg)
 	} else {
 		leg.view.Equity = t.equity(leg.symbol.Key().Market)
@@ -31,7 +31,7 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 	if leg.watched.pair != nil {
 		leg.showPair()
 	}
-	if leg.watched.watching.Funds {
+	if leg.watched.subscription.Funds {
 		leg.view.BuyingPower = t.gate.BuyingPower(leg.view.Leverage, &risk.Facts{Tracker: t.tracker, State: leg.symbol,
 			Strategy: leg.config.Limits, TakerFee: t.config.TakerFee})
 	}
@@ -41,33 +41,33 @@ func (t *tick) refreshView(leg *leg, nominalMS int64) {
 
 // fillView copies the visible part of the tracker.
 func (t *tick) fillView(leg *leg) {
-	leg.shown.version = t.tracker.Version()
-	leg.view.Version = leg.shown.version + 1
+	leg.viewSource.version = t.tracker.Version()
+	leg.view.Version = leg.viewSource.version + 1
 	leg.view.Position = strategy.Position{}
 	if quantity := leg.symbol.DecisionPosition(); quantity != 0 {
 		leg.view.Position = strategy.Position{Quantity: quantity, EntryPrice: leg.symbol.MeanEntryPrice(), SinceMS: leg.symbol.SinceMS()}
 	}
 	leg.view.Equity = t.equity(leg.symbol.Key().Market)
 	leg.view.Memory = leg.state.Memory()
-	leg.shown.working = leg.shown.working[:0]
+	leg.viewSource.working = leg.viewSource.working[:0]
 	ahead := leg.symbol.Ahead()
 	for p := range t.tracker.Live() {
 		if p.Strategy() == leg.config.Name {
 			part := reconcile.Explained(p, ahead) // the position already includes this part: it is not in flight as well
 			ahead -= part
 			order := p.Order()
-			leg.shown.working = append(leg.shown.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,
+			leg.viewSource.working = append(leg.viewSource.working, strategy.WorkingOrder{Key: p.Key(), Side: order.Side, Type: order.Type, Price: order.Price,
 				StopPrice: order.StopPrice, Quantity: quantityOf(leg.symbol, &order), Filled: p.Filled() + part.Abs()})
 		}
 	}
-	leg.view.Working = leg.shown.working
-	leg.shown.fills = leg.shown.fills[:0]
+	leg.view.Working = leg.viewSource.working
+	leg.viewSource.fills = leg.viewSource.fills[:0]
 	for key, filled := range leg.state.Fills() {
-		leg.shown.fills = append(leg.shown.fills, strategy.KeyFill{Key: key, Quantity: filled})
+		leg.viewSource.fills = append(leg.viewSource.fills, strategy.KeyFill{Key: key, Quantity: filled})
 	}
-	leg.view.Fills = leg.shown.fills
+	leg.view.Fills = leg.viewSource.fills
 	stored, missed, all := leg.state.Events()
-	leg.view.Events, leg.view.Missed, leg.shown.events = slices.AppendSeq(leg.view.Events[:0], stored), missed, all
+	leg.view.Events, leg.view.Missed, leg.viewSource.events = slices.AppendSeq(leg.view.Events[:0], stored), missed, all
 }
 
 // quantityOf returns an order's quantity; for an order by amount, the quantity that it buys at the

@@ -152,7 +152,7 @@ func logName(n int) string {
 }
 
 // ReadLogs passes the stored lines of a directory to take, oldest first. open opens a file; text that is not a log line is skipped.
-func ReadLogs(directory string, open func(path string) (io.ReadCloser, error), take func(*LogLine)) error {
+func ReadLogs(directory string, open func(path string) (io.ReadCloser, error), visit func(*LogLine)) error {
 	for n := logFiles - 1; n >= 0; n-- {
 		file, err := open(filepath.Join(directory, logFolder, logName(n)))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +161,7 @@ func ReadLogs(directory string, open func(path string) (io.ReadCloser, error), t
 		if err != nil {
 			return err
 		}
-		err = readLines(file, take)
+		err = readLines(file, visit)
 		if err = errors.Join(err, file.Close()); err != nil {
 			return fmt.Errorf("%s: %w", logName(n), err)
 		}
@@ -169,12 +169,12 @@ func ReadLogs(directory string, open func(path string) (io.ReadCloser, error), t
 	return nil
 }
 
-func readLines(file io.Reader, take func(*LogLine)) error {
+func readLines(file io.Reader, visit func(*LogLine)) error {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLineRead)
 	for lines.Scan() {
 		if line, err := readLine(lines.Bytes()); err == nil { // a crash may have truncated one
-			take(&line)
+			visit(&line)
 		}
 	}
 	return lines.Err()

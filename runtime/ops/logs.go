@@ -125,10 +125,10 @@ func takeText(fields map[string]any, name string) string {
 }
 
 // Follow passes every line to take from now on.
-func (l *Logs) Follow(take func(LogLine)) {
+func (l *Logs) Follow(receive func(LogLine)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.follow = take
+	l.follow = receive
 }
 
 // Store writes every line to w too from now on; nil ends that. w must not wait.
@@ -140,10 +140,10 @@ func (l *Logs) Store(w io.Writer) {
 
 // Offer passes every line from level info on to take from now on, at any log level: notifications
 // do not depend on the lines that are written.
-func (l *Logs) Offer(take func(LogLine)) {
+func (l *Logs) Offer(receive func(LogLine)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.offer = take
+	l.offer = receive
 }
 
 // offers passes lines to the function set by Offer.
@@ -153,14 +153,14 @@ func (o offers) Write(text []byte) (int, error) { return len(text), nil }
 
 func (o offers) WriteLevel(level zerolog.Level, text []byte) (int, error) {
 	o.logs.mu.Lock()
-	take := o.logs.offer
+	receive := o.logs.offer
 	o.logs.mu.Unlock()
-	if take == nil || level < zerolog.InfoLevel {
+	if receive == nil || level < zerolog.InfoLevel {
 		return len(text), nil
 	}
 	line, err := readLine(text)
 	if err == nil {
-		take(line)
+		receive(line)
 	}
 	return len(text), err
 }

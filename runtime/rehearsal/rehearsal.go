@@ -94,12 +94,12 @@ func journalled(ctx context.Context, config *configs.Config, directory string) (
 	}
 	defer store.Close()
 	checkpoint, err := store.Checkpoint(ctx) // of a journal with segments, which may be elsewhere
-	take := func(r *record.Record) error { tracker.Apply(r); return nil }
+	apply := func(r *record.Record) error { tracker.Apply(r); return nil }
 	if err == nil && checkpoint == nil {
-		err = store.Replay(ctx, take)
+		err = store.Replay(ctx, apply)
 	} else if err == nil {
 		if tracker, err = reconcile.Restore(engineconfig.Settle(config), &checkpoint.Checkpoint); err == nil {
-			err = store.ReplayAfter(ctx, checkpoint, take)
+			err = store.ReplayAfter(ctx, checkpoint, apply)
 		}
 	}
 	if err != nil {

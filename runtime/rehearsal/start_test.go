@@ -64,7 +64,7 @@ func TestADecisionOfThePastHasItsMemoryAndEquity(t *testing.T) {
 	own := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 	h := newHouseOf(t, rules(`view.memory.get("n", 0) == 7 and view.equity > 4321 and view.equity < 4322`), record.Record{AtMS: 1, Body: record.Boot{Epoch: 1}},
 		record.Record{AtMS: 2, Body: record.Day{Equity: exchange.MustAmount("4321.5"), Peak: exchange.AmountOf(5_000)}},
-		record.Record{AtMS: 3, Strategy: "trend", Symbol: own, Body: record.Memory{Entries: []strategy.MemoryEntry{{Key: "n", Value: 7}}}})
+		record.Record{AtMS: 3, Strategy: "trend", Symbol: own, Body: record.Memory{Entries: []strategy.MemoryVariable{{Key: "n", Value: 7}}}})
 	p, err := h.at(t, 10*minute)
 	if err != nil || p.Plan.Target != "0.02 BTC-USDT" || p.Data.Equity != "4321.5" {
 		t.Errorf("want it long by both, have %+v, %v", p, err)

@@ -55,7 +55,7 @@ func (o *order) obey(text string) (reply string, ok bool) {
 	name, _, _ := strings.Cut(strings.ToLower(words[0]), "@")
 	rest := words[1:]
 	var strategy string
-	take := func(most int) bool {
+	takeStrategy := func(most int) bool {
 		if len(rest) > most {
 			return false
 		}
@@ -69,18 +69,18 @@ func (o *order) obey(text string) (reply string, ok bool) {
 		return o.status()
 	case name == "/positions" && len(rest) == 0:
 		return o.positions()
-	case name == "/pause" && take(1):
+	case name == "/pause" && takeStrategy(1):
 		return o.change(record.LevelPause, strategy) // at once: stopping must not wait for a confirmation
 	case name == "/halt" && len(rest) > 0:
 		level, err := record.ParseHaltLevel(strings.ToLower(rest[0]))
-		if rest = rest[1:]; err != nil || level == record.LevelNone || !take(1) {
+		if rest = rest[1:]; err != nil || level == record.LevelNone || !takeStrategy(1) {
 			return help, false
 		}
 		if level == record.LevelFlatten {
 			return o.preview(level, strategy)
 		}
 		return o.change(level, strategy)
-	case name == "/resume" && take(1):
+	case name == "/resume" && takeStrategy(1):
 		return o.preview(record.LevelNone, strategy)
 	case name == "/confirm" && len(rest) == 1:
 		return o.confirm(rest[0])

@@ -341,7 +341,7 @@ func TestWhatAStrategyShows(t *testing.T) {
 	status := trading(t)
 	trend := &status.Strategies[0]
 	trend.Latch = -1
-	trend.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "bars", Value: 7})
+	trend.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: "bars", Value: 7})
 	trend.Plan = strategy.Plan{Target: strategy.Target{Kind: strategy.ByEquity, Share: exchange.RateOne / 2}, Leverage: 5, Reason: "crossed",
 		Orders: []strategy.DesiredOrder{{Key: "a", Side: exchange.Buy, Price: enginetest.Price(t, bitcoin, "49000"), Quantity: 5, PostOnly: true}},
 		Exits: []strategy.DesiredOrder{{Key: "b", Side: exchange.Sell, Price: enginetest.Price(t, bitcoin, "52000"),

@@ -63,14 +63,14 @@ func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) 
 
 // Plan is the desired state of a strategy.
 type Plan struct {
-	Target     string         `json:"target,omitempty"` // the target in words, such as "0.01 BTC-USDT" or "50 % of equity"; empty for none
-	Leverage   int            `json:"leverage,omitempty"`
-	Orders     []DesiredOrder `json:"orders"`
-	Exits      []DesiredOrder `json:"exits"`
-	StopLoss   string         `json:"stop_loss,omitempty"`
-	TakeProfit string         `json:"take_profit,omitempty"`
-	Reason     string         `json:"reason,omitempty"`
-	Memory     []MemoryEntry  `json:"memory"`
+	Target     string           `json:"target,omitempty"` // the target in words, such as "0.01 BTC-USDT" or "50 % of equity"; empty for none
+	Leverage   int              `json:"leverage,omitempty"`
+	Orders     []DesiredOrder   `json:"orders"`
+	Exits      []DesiredOrder   `json:"exits"`
+	StopLoss   string           `json:"stop_loss,omitempty"`
+	TakeProfit string           `json:"take_profit,omitempty"`
+	Reason     string           `json:"reason,omitempty"`
+	Memory     []MemoryVariable `json:"memory"`
 }
 
 // DesiredOrder is one order that a strategy keeps in the book.
@@ -83,17 +83,17 @@ type DesiredOrder struct {
 	PostOnly  bool    `json:"post_only"`
 }
 
-// MemoryEntry is one value that a strategy stores in the journal.
-type MemoryEntry struct {
+// MemoryVariable is one value that a strategy stores in the journal.
+type MemoryVariable struct {
 	Key   string `json:"key"`
 	Value int64  `json:"value"`
 }
 
 func planOf(p *strategy.Plan, s *exchange.Symbol, memory strategy.Memory) Plan {
 	out := Plan{Target: targetText(p.Target, s), Leverage: p.Leverage, Orders: desiredOrdersOf(p.Orders, s), Exits: desiredOrdersOf(p.Exits, s),
-		Reason: p.Reason, Memory: []MemoryEntry{}, StopLoss: distanceText(p.Protection.StopLoss, s), TakeProfit: distanceText(p.Protection.TakeProfit, s)}
+		Reason: p.Reason, Memory: []MemoryVariable{}, StopLoss: distanceText(p.Protection.StopLoss, s), TakeProfit: distanceText(p.Protection.TakeProfit, s)}
 	for _, e := range memory.Entries() {
-		out.Memory = append(out.Memory, MemoryEntry{e.Key, e.Value})
+		out.Memory = append(out.Memory, MemoryVariable{e.Key, e.Value})
 	}
 	return out
 }

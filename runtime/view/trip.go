@@ -56,10 +56,10 @@ func (h *History) ClosedNet(strategy string) exchange.Amount {
 }
 
 // Closed passes each round trip booked since a time to take, which must not use the history.
-func (h *History) Closed(sinceMS int64, take func(*ledger.RoundTrip)) {
+func (h *History) Closed(sinceMS int64, receive func(*ledger.RoundTrip)) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.closedSinceMS, h.onClosed = sinceMS, take
+	h.closedSinceMS, h.onClosed = sinceMS, receive
 }
 
 func closedPositionOf(n int64, t *ledger.RoundTrip) ClosedPosition {

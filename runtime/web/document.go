@@ -67,26 +67,26 @@ func titleOf(source []byte) string {
 	return string(bytes.TrimSpace(bytes.TrimPrefix(line, []byte("#"))))
 }
 
-// shown is the data of a document's page.
-type shown struct {
+// documentPage is the data of a document's page.
+type documentPage struct {
 	Name, Title string
 	Query       string // of a search
-	Sections    []shownSection
+	Sections    []navigationSection
 	Body        template.HTML
 }
 
-type shownSection struct {
+type navigationSection struct {
 	Name  string
-	Pages []shownPage
+	Pages []navigationPage
 }
 
-type shownPage struct {
+type navigationPage struct {
 	Name, Title string
 	Current     bool
-	Parts       []shownPart // of the current one
+	Parts       []navigationPart // of the current one
 }
 
-type shownPart struct{ ID, Title string }
+type navigationPart struct{ ID, Title string }
 
 // document renders one document. A document that cannot be rendered is a fault of the program; a test
 // renders all of them.
@@ -94,7 +94,7 @@ func (s *site) document(layout *template.Template, name string, source []byte, t
 	tree := parsed(source)
 	var body, page bytes.Buffer
 	err := engine().Renderer().Render(&body, source, tree)
-	view := shown{Name: name, Title: titles[name], Sections: contents(name, titles, partsOf(tree, source)),
+	view := documentPage{Name: name, Title: titles[name], Sections: contents(name, titles, partsOf(tree, source)),
 		Body: template.HTML(narrow(body.String()))} //nolint:gosec // botd's own documents
 	if err == nil {
 		err = layout.Execute(&page, view)
@@ -114,11 +114,11 @@ func engine() goldmark.Markdown {
 func parsed(source []byte) ast.Node { return engine().Parser().Parse(markdown.NewReader(source)) }
 
 // contents lists all documents, with the parts of the current one.
-func contents(current string, titles map[string]string, parts []shownPart) (all []shownSection) {
+func contents(current string, titles map[string]string, parts []navigationPart) (all []navigationSection) {
 	for _, section := range docs.Contents() {
-		listed := shownSection{Name: section.Name}
+		listed := navigationSection{Name: section.Name}
 		for _, one := range section.Pages {
-			entry := shownPage{Name: one, Title: titles[one], Current: one == current}
+			entry := navigationPage{Name: one, Title: titles[one], Current: one == current}
 			if entry.Current {
 				entry.Parts = parts
 			}
@@ -137,14 +137,14 @@ func narrow(body string) string {
 }
 
 // partsOf returns the headings of the second level.
-func partsOf(tree ast.Node, source []byte) (parts []shownPart) {
+func partsOf(tree ast.Node, source []byte) (parts []navigationPart) {
 	for node := tree.FirstChild(); node != nil; node = node.NextSibling() {
 		heading, is := node.(*ast.Heading)
 		if !is || heading.Level != 2 {
 			continue
 		}
 		if id, found := heading.AttributeString("id"); found {
-			parts = append(parts, shownPart{string(id.([]byte)), plain(heading, source)})
+			parts = append(parts, navigationPart{string(id.([]byte)), plain(heading, source)})
 		}
 	}
 	return parts

@@ -152,7 +152,7 @@ func (s *site) search(layout *template.Template, titles map[string]string, passa
 		}
 		var body, page bytes.Buffer
 		err := results.Execute(&body, content)
-		view := shown{Title: "Search", Query: query, Sections: contents("", titles, nil),
+		view := documentPage{Title: "Search", Query: query, Sections: contents("", titles, nil),
 			Body: template.HTML(body.String())} //nolint:gosec // made by a template
 		if err == nil {
 			err = layout.Execute(&page, view)

@@ -169,9 +169,9 @@ func channels() []Definition {
 }
 
 func trends() []Definition {
-	directions := func(n int, take func(d Directions, values []float64)) Stream {
+	directions := func(n int, pick func(d Directions, values []float64)) Stream {
 		index := NewADX(n)
-		return each(func(bar Bar, values []float64) { d, _ := index.Next(bar.High, bar.Low, bar.Close); take(d, values) })
+		return each(func(bar Bar, values []float64) { d, _ := index.Next(bar.High, bar.Low, bar.Close); pick(d, values) })
 	}
 	return []Definition{
 		{"adx", "average directional index and the two directions", []Parameter{period(14, 2)}, []string{"plus_di", "minus_di", "adx"},

@@ -192,11 +192,11 @@ func TestStrategyConditions(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				var entries []strategy.MemoryEntry
+				var entries []strategy.MemoryVariable
 				for key, value := range row.memory {
-					entries = append(entries, strategy.MemoryEntry{Key: key, Value: value})
+					entries = append(entries, strategy.MemoryVariable{Key: key, Value: value})
 				}
-				slices.SortFunc(entries, func(a, b strategy.MemoryEntry) int { return strings.Compare(a.Key, b.Key) })
+				slices.SortFunc(entries, func(a, b strategy.MemoryVariable) int { return strings.Compare(a.Key, b.Key) })
 				view := strategy.View{Symbol: made.Symbol, NowMS: shownMS, Last: exchange.Price(row.last*10+0.5) * 1e7, Equity: exchange.AmountOf(10_000),
 					Memory: strategy.MemoryOf(entries...)}
 				if row.view != nil {

@@ -52,7 +52,7 @@ func TestDCABuyEvents(t *testing.T) {
 		if c.falling {
 			falling = 1
 		}
-		entries := []strategy.MemoryEntry{{Key: dcaQuantity, Value: 100}, {Key: dcaSpent, Value: 100e8}, {Key: dcaPending, Value: 50},
+		entries := []strategy.MemoryVariable{{Key: dcaQuantity, Value: 100}, {Key: dcaSpent, Value: 100e8}, {Key: dcaPending, Value: 50},
 			{Key: dcaPrice, Value: 1000e8}, {Key: dcaDue, Value: 1}, {Key: dcaFallen, Value: 2}, {Key: dcaFalling, Value: falling}}
 		view := strategy.View{Symbol: s.symbol, NowMS: 1, Last: 1000e8, Position: strategy.Position{Quantity: c.held}, Events: []event{c.event}}
 		view.Memory, _ = view.Memory.With(strategy.MemoryOf(entries...))
@@ -106,7 +106,7 @@ func TestUnsellableRestEndsSale(t *testing.T) {
 		over  bool
 	}{{20, 10_000e8, false}, {10, 5_000e8, false}, {10, 4_999_9e7, true}, {9, 50_000e8, true}, {0, 5_000e8, true}} {
 		view := strategy.View{Symbol: finer, NowMS: 7, Last: c.price, Position: strategy.Position{Quantity: c.held},
-			Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: dcaSelling, Value: 1}, strategy.MemoryEntry{Key: dcaQuantity, Value: 500})}
+			Memory: strategy.MemoryOf(strategy.MemoryVariable{Key: dcaSelling, Value: 1}, strategy.MemoryVariable{Key: dcaQuantity, Value: 500})}
 		var plan strategy.Plan
 		s.Decide(&view, &plan)
 		view.Memory, _ = view.Memory.With(plan.Remembered())
@@ -175,7 +175,7 @@ func TestDCADecisions(t *testing.T) {
 		b.view.NowMS, b.view.Last = 1+3_600_000, c.price
 		b.view.Position = strategy.Position{Quantity: c.held, EntryPrice: exchange.AmountOf(c.entry)}
 		for key, value := range c.memory {
-			b.view.Memory, _ = b.view.Memory.With(strategy.MemoryOf(strategy.MemoryEntry{Key: key, Value: value}))
+			b.view.Memory, _ = b.view.Memory.With(strategy.MemoryOf(strategy.MemoryVariable{Key: key, Value: value}))
 		}
 		b.strategy.Decide(&b.view, &b.plan)
 		if want := (strategy.Target{Kind: strategy.ByQuantity, Quantity: c.want}); b.plan.Target != want || b.plan.Reason != c.reason {
@@ -217,7 +217,8 @@ func TestStopReducesBoughtQuantity(t *testing.T) {
 	for _, quantity := range []int64{0, 1, 2} {
 		s := newStrategy(t, "dca", exchange.Futures, strategy.Values{"amount": "100", "every": "1h"}).(*averaging)
 		view := strategy.View{Symbol: s.symbol, NowMS: 1, Last: 1000e8, Events: []strategy.Event{{Kind: strategy.EventStopped, Reduces: true, Quantity: 1}},
-			Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: dcaQuantity, Value: quantity}, strategy.MemoryEntry{Key: dcaSpent, Value: quantity * 7e8})}
+			Memory: strategy.MemoryOf(strategy.MemoryVariable{Key: dcaQuantity, Value: quantity},
+				strategy.MemoryVariable{Key: dcaSpent, Value: quantity * 7e8})}
 		turn := &averagingTurn{s, strategy.Decision{View: &view, Plan: &strategy.Plan{}}}
 		turn.happened()
 		if left := max(0, quantity-1); turn.Recall(dcaQuantity) != left || turn.Recall(dcaSpent) != left*7e8 {

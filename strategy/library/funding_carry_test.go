@@ -114,7 +114,7 @@ func TestTheLegsDifferByMoreThanTheBand(t *testing.T) {
 		view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: nowMS, Last: 100e8, Position: strategy.Position{Quantity: -c.short},
 			Funding: strategy.Funding{Known: true, Rate: exchange.RateOne / 1_000},
 			Pair:    strategy.Pair{Known: true, Symbol: setting(t, exchange.Spot).Symbol, Position: c.long},
-			Memory:  strategy.MemoryOf(strategy.MemoryEntry{Key: carryOn, Value: 1}, strategy.MemoryEntry{Key: carryDiffers, Value: c.before})}
+			Memory:  strategy.MemoryOf(strategy.MemoryVariable{Key: carryOn, Value: 1}, strategy.MemoryVariable{Key: carryDiffers, Value: c.before})}
 		var plan strategy.Plan
 		s.Decide(&view, &plan)
 		view.Memory, _ = view.Memory.With(plan.Remembered())

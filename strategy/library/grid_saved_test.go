@@ -46,7 +46,7 @@ func TestSavedDecisionIsValidWithinPriceRange(t *testing.T) {
 		b := grids(t, exchange.Futures, c.values)
 		b.view.Version, b.view.Last = 1, exchange.Price(math.Round(c.price*10))*1e7
 		if c.held != 0 {
-			b.view.Memory, b.view.Position.Quantity = strategy.MemoryOf(strategy.MemoryEntry{Key: heldKeys[0], Value: c.held}), 1
+			b.view.Memory, b.view.Position.Quantity = strategy.MemoryOf(strategy.MemoryVariable{Key: heldKeys[0], Value: c.held}), 1
 		}
 		b.strategy.Decide(&b.view, &b.plan)
 		m := b.strategy.(*mesh)
@@ -62,7 +62,7 @@ func TestASavedDecisionOfManyLinesCountsThoseThatHold(t *testing.T) {
 	b := grids(t, exchange.Futures, strategy.Values{"upper": "300", "lines": "201", "orders": "200"})
 	b.view.Version, b.view.Last, b.view.Position.Quantity = 1, 225_5e7, 1
 	// Cells 62 to 65 and cells 124 and 125 are bought: their lines are at 162 to 165, and at 224 and 225.
-	b.view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: heldKeys[1], Value: 0b1111}, strategy.MemoryEntry{Key: heldKeys[2], Value: 0b11})
+	b.view.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: heldKeys[1], Value: 0b1111}, strategy.MemoryVariable{Key: heldKeys[2], Value: 0b11})
 	b.strategy.Decide(&b.view, &b.plan)
 	if m := b.strategy.(*mesh); m.version != 1 || m.from != 223e8+1 || m.to != 226e8 || len(m.opens) != 126-6 || len(m.exits.list) != 6 {
 		t.Errorf("want it from 223.00000001 to 226 with 120 entries and 6 exits, have %d to %d with %d and %d", m.from, m.to, len(m.opens), len(m.exits.list))

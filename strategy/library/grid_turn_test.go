@@ -261,17 +261,17 @@ func TestRebuiltGridContinuesFromMemory(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		values strategy.Values
-		memory []strategy.MemoryEntry
+		memory []strategy.MemoryVariable
 		want   string
 	}{
-		{"moved by a line", strategy.Values{"trail": "true"}, []strategy.MemoryEntry{{Key: gridShift, Value: 1}},
+		{"moved by a line", strategy.Values{"trail": "true"}, []strategy.MemoryVariable{{Key: gridShift, Value: 1}},
 			"buy 0.785@140, buy 0.846@130, buy 0.916@120, buy 1@110"},
-		{"grown", strategy.Values{"reinvest": "50%"}, []strategy.MemoryEntry{{Key: gridSize + "1", Value: 1_200}},
+		{"grown", strategy.Values{"reinvest": "50%"}, []strategy.MemoryVariable{{Key: gridSize + "1", Value: 1_200}},
 			"buy 0.846@130, buy 0.916@120, buy 1.2@110, buy 1.1@100"},
-		{"with fewer lines", strategy.Values{"reinvest": "50%"}, []strategy.MemoryEntry{{Key: gridSize + "4", Value: 1_200}, {Key: gridSize + "7",
+		{"with fewer lines", strategy.Values{"reinvest": "50%"}, []strategy.MemoryVariable{{Key: gridSize + "4", Value: 1_200}, {Key: gridSize + "7",
 			Value: 1_200}},
 			"buy 0.846@130, buy 0.916@120, buy 1@110, buy 1.1@100"},
-		{"without reinvesting", nil, []strategy.MemoryEntry{{Key: gridSize + "1", Value: 1_200}}, "buy 0.846@130, buy 0.916@120, buy 1@110, buy 1.1@100"},
+		{"without reinvesting", nil, []strategy.MemoryVariable{{Key: gridSize + "1", Value: 1_200}}, "buy 0.846@130, buy 0.916@120, buy 1@110, buy 1.1@100"},
 	} {
 		values := strategy.Values{"quantity": "0", "quote": "110"}
 		maps.Copy(values, c.values)

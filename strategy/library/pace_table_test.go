@@ -91,7 +91,7 @@ func TestSliceTarget(t *testing.T) {
 	} {
 		s := newStrategy(t, "twap", exchange.Futures, strategy.Values{"side": c.side, "quantity": "0.1", "slices": "3", "every": "10s", "price_bound": "1000"})
 		view := strategy.View{Symbol: setting(t, exchange.Futures).Symbol, NowMS: 1_000 + c.after, Last: exchange.Price(c.price*10+0.5) * 1e7,
-			Position: strategy.Position{Quantity: c.held}, Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1_000})}
+			Position: strategy.Position{Quantity: c.held}, Memory: strategy.MemoryOf(strategy.MemoryVariable{Key: began, Value: 1_000})}
 		var plan strategy.Plan
 		if s.Decide(&view, &plan); plan.Target.Quantity != c.want || plan.Reason != c.reason {
 			t.Errorf("%s after %d ms at %v, holding %d: want %d, %q, have %d, %q", c.side, c.after, c.price, c.held, c.want, c.reason,
@@ -129,7 +129,7 @@ func TestRebalanceConditions(t *testing.T) {
 		b.view.Equity, b.view.Position.Quantity, b.view.Events = exchange.AmountOf(10_000), c.held, c.events
 		b.view.Last = exchange.Price(c.price * 1e8)
 		if c.base >= 0 {
-			b.view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: rebalanced, Value: c.base})
+			b.view.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: rebalanced, Value: c.base})
 		}
 		if b.strategy.Decide(&b.view, &b.plan); b.plan.Target.Quantity != c.want || b.plan.Reason != c.reason {
 			t.Errorf("%s: want %d, %q, have %d, %q", c.name, c.want, c.reason, b.plan.Target.Quantity, b.plan.Reason)
@@ -141,7 +141,7 @@ func TestRebalanceConditions(t *testing.T) {
 	for _, c := range []struct{ held, want exchange.Quantity }{{0, 500}, {500, 500}, {750, 750}, {751, 500}} { // 75 % is within the band
 		b.view.Position.Quantity = c.held
 		if c.held != 0 {
-			b.view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: rebalanced, Value: int64(c.held)})
+			b.view.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: rebalanced, Value: int64(c.held)})
 		}
 		b.plan.Reset()
 		if b.strategy.Decide(&b.view, &b.plan); b.plan.Target != (strategy.Target{Kind: strategy.ByQuantity, Quantity: c.want}) {

@@ -241,7 +241,7 @@ func TestAShareOfASize(t *testing.T) {
 		where := setting(t, exchange.Futures)
 		where.Size = c.size
 		h := &hearing{Strategy: newStrategyIn(t, where, "signal", strategy.Values{"mode": "long_short"})}
-		h.memory = strategy.MemoryOf(strategy.MemoryEntry{Key: signalSide, Value: -1}, strategy.MemoryEntry{Key: signalShare, Value: int64(c.share)})
+		h.memory = strategy.MemoryOf(strategy.MemoryVariable{Key: signalSide, Value: -1}, strategy.MemoryVariable{Key: signalShare, Value: int64(c.share)})
 		if have := h.target(1); have != c.want {
 			t.Errorf("%s of %+v: want %+v, have %+v", c.share, c.size, c.want, have)
 		}

@@ -73,26 +73,26 @@ func TestDecisionsDoNotAllocate(t *testing.T) {
 		values := strategy.Values{}
 		if definition.Name == "twap" {
 			values["quantity"] = "1"
-			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})
+			view.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: began, Value: 1})
 		}
 		switch definition.Name {
 		case "grid":
 			values = strategy.Values{"lower": "40000", "upper": "60000", "quantity": "0.01"}
 		case "market_making", "avellaneda":
 			values = strategy.Values{"quantity": "0.1", "max_position": "1"}
-			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "turn", Value: 1}, strategy.MemoryEntry{Key: "center", Value: 50_000e8},
-				strategy.MemoryEntry{Key: "bid", Value: 49_950e8}, strategy.MemoryEntry{Key: "ask", Value: 50_050e8})
+			view.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: "turn", Value: 1}, strategy.MemoryVariable{Key: "center", Value: 50_000e8},
+				strategy.MemoryVariable{Key: "bid", Value: 49_950e8}, strategy.MemoryVariable{Key: "ask", Value: 50_050e8})
 		case "funding_carry":
 			values["quantity"] = "1"
 			view.Funding = strategy.Funding{Rate: exchange.RateOne / 1000, Known: true}
-			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: carryOn, Value: 1})
+			view.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: carryOn, Value: 1})
 		case "rebalance":
 			values["weight"] = "40%"
-			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: rebalanced, Value: 1000})
+			view.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: rebalanced, Value: 1000})
 			view.Equity = exchange.AmountOf(1)
 		case "dca":
 			values["amount"] = "100"
-			view.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: dcaBegan, Value: 1}, strategy.MemoryEntry{Key: dcaBought, Value: 1})
+			view.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: dcaBegan, Value: 1}, strategy.MemoryVariable{Key: dcaBought, Value: 1})
 		}
 		s := newStrategy(t, definition.Name, exchange.Futures, values)
 		if n := testing.AllocsPerRun(200, func() {

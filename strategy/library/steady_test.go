@@ -39,7 +39,7 @@ func staysSeldom(t *testing.T, name string, s strategy.Strategy, steady strategy
 		tick := func(p int64) exchange.Price { return exchange.Price(p) * symbol.PriceTick }
 		view := strategy.View{Symbol: symbol, NowMS: int64(i+1) * 60_000, Last: tick(price), Equity: exchange.AmountOf(draw.Int64N(9)),
 			Position: strategy.Position{Quantity: exchange.Quantity(draw.Int64N(3) - 1)},
-			Memory:   strategy.MemoryOf(strategy.MemoryEntry{Key: "x", Value: draw.Int64()})}
+			Memory:   strategy.MemoryOf(strategy.MemoryVariable{Key: "x", Value: draw.Int64()})}
 		show(&view, exchange.Candle{OpenMS: int64(i) * 60_000, Open: tick(price), Close: tick(price + draw.Int64N(41) - 20),
 			High: tick(price + 20 + draw.Int64N(200)), Low: tick(price - 20 - draw.Int64N(200)), Volume: 1 + draw.Float64()})
 		s.Candle(&view)

@@ -293,7 +293,7 @@ func TestTurtleConditions(t *testing.T) {
 			}
 		}
 		for key, value := range c.memory {
-			b.view.Memory, _ = b.view.Memory.With(strategy.MemoryOf(strategy.MemoryEntry{Key: key, Value: value}))
+			b.view.Memory, _ = b.view.Memory.With(strategy.MemoryOf(strategy.MemoryVariable{Key: key, Value: value}))
 		}
 		b.view.NowMS, b.view.Last = 60_000, 102e8
 		have := conditionLines(b.strategy, &b.view)

@@ -280,7 +280,7 @@ func TestTWAPSlicesPerTick(t *testing.T) {
 	where.CatchUp = 3
 	for slices, want := range map[string]exchange.Quantity{"10": 30, "2": 50} {
 		s := newStrategyIn(t, where, "twap", strategy.Values{"quantity": "0.1", "slices": slices, "every": "1s"})
-		view := strategy.View{Symbol: where.Symbol, NowMS: 8_001, Last: 50_000e8, Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})}
+		view := strategy.View{Symbol: where.Symbol, NowMS: 8_001, Last: 50_000e8, Memory: strategy.MemoryOf(strategy.MemoryVariable{Key: began, Value: 1})}
 		var plan strategy.Plan
 		if slices == "2" {
 			view.NowMS = 1
@@ -297,7 +297,7 @@ func TestTheLowestPriceBound(t *testing.T) {
 	where := cheap(t, exchange.Futures)
 	s := newStrategyIn(t, where, "twap", strategy.Values{"quantity": "100", "slices": "10", "every": "1s", "price_bound": "0.00000001"})
 	for price, want := range map[exchange.Price]exchange.Quantity{1: 10, 2: 0} {
-		view := strategy.View{Symbol: where.Symbol, NowMS: 1, Last: price, Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})}
+		view := strategy.View{Symbol: where.Symbol, NowMS: 1, Last: price, Memory: strategy.MemoryOf(strategy.MemoryVariable{Key: began, Value: 1})}
 		var plan strategy.Plan
 		if s.Decide(&view, &plan); plan.Target.Quantity != want {
 			t.Errorf("at %d: want %d, have %d", price, want, plan.Target.Quantity)
@@ -316,7 +316,7 @@ func TestSliceFollowsTheCurrentMinimum(t *testing.T) {
 	rules.MinNotional = exchange.AmountOf(100)
 	then.Symbol = &rules
 	s := newStrategyIn(t, then, "twap", strategy.Values{"quantity": "0.010", "slices": "10", "every": "1s"})
-	view := strategy.View{NowMS: 9_001, Last: 50_000e8, Memory: strategy.MemoryOf(strategy.MemoryEntry{Key: began, Value: 1})}
+	view := strategy.View{NowMS: 9_001, Last: 50_000e8, Memory: strategy.MemoryOf(strategy.MemoryVariable{Key: began, Value: 1})}
 	for _, c := range []struct {
 		symbol *exchange.Symbol
 		want   exchange.Quantity

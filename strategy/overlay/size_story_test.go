@@ -109,7 +109,7 @@ func TestSizeFromEntryToExit(t *testing.T) {
 func remembers(values map[string]int64) func(*strategy.View) {
 	return func(v *strategy.View) {
 		for key, value := range values {
-			v.Memory, _ = v.Memory.With(strategy.MemoryOf(strategy.MemoryEntry{Key: key, Value: value}))
+			v.Memory, _ = v.Memory.With(strategy.MemoryOf(strategy.MemoryVariable{Key: key, Value: value}))
 		}
 	}
 }

@@ -149,12 +149,12 @@ func TestASizeByKellyLearnsFromItsTrades(t *testing.T) {
 	s.want(one, 50_000, 600) // 0.5/0.02 - 0.5/0.04 = 12.5, a quarter is 3.125: the maximum of 3
 	lower := newSizer(t, Sizing{Kelly: one / 25, Max: 3 * one})
 	for k, v := range map[string]int64{sizeWins: 10, sizeWon: 40_000_000, sizeLosses: 10, sizeLost: 20_000_000} {
-		lower.view.Memory, _ = lower.view.Memory.With(strategy.MemoryOf(strategy.MemoryEntry{Key: k, Value: v}))
+		lower.view.Memory, _ = lower.view.Memory.With(strategy.MemoryOf(strategy.MemoryVariable{Key: k, Value: v}))
 	}
 	lower.want(one, 50_000, 100) // half of the equity
 	worse := newSizer(t, Sizing{Kelly: one, Max: 3 * one})
 	for k, v := range map[string]int64{sizeWins: 5, sizeWon: 10_000_000, sizeLosses: 15, sizeLost: 40_000_000} {
-		worse.view.Memory, _ = worse.view.Memory.With(strategy.MemoryOf(strategy.MemoryEntry{Key: k, Value: v}))
+		worse.view.Memory, _ = worse.view.Memory.With(strategy.MemoryOf(strategy.MemoryVariable{Key: k, Value: v}))
 	}
 	worse.want(one, 50_000, 2) // no edge
 }

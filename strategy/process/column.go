@@ -27,7 +27,7 @@ func newColumnRow(columns strategy.Columns, names []string, atMS int64) columnRo
 type receivedColumns struct {
 	names  []string // all columns
 	read   []string // columns sent to the strategy
-	shown  []columnRow
+	rows   []columnRow
 	given  int       // number of candles of the message already passed on
 	atMS   int64     // the close of the newest candle
 	values columnRow // at that time
@@ -46,13 +46,13 @@ func (c *receivedColumns) At(name string, atMS int64) (value float64, known bool
 }
 
 // store stores the rows of a message.
-func (c *receivedColumns) store(rows []columnRow) { c.shown, c.given = rows, 0 }
+func (c *receivedColumns) store(rows []columnRow) { c.rows, c.given = rows, 0 }
 
 // next advances to the next candle of the message.
 func (c *receivedColumns) next(candle *exchange.Candle, interval exchange.Interval) {
 	c.atMS, c.values = candle.OpenMS+int64(interval), nil
-	if c.given < len(c.shown) {
-		c.values = c.shown[c.given]
+	if c.given < len(c.rows) {
+		c.values = c.rows[c.given]
 	}
 	c.given++
 }

@@ -41,13 +41,13 @@ type Remote struct {
 	killed     string // reason for the missing connection
 
 	// Only the caller of the strategy uses the other fields.
-	rows   []byte      // candles that have not been sent
-	others [][]byte    // unsent candles of other symbols
-	shown  []columnRow // column values at the closes of the unsent candles
-	view   []byte      // the newest view that was sent
-	last   string
-	frame  []byte
-	buffer []byte
+	rows          []byte      // candles that have not been sent
+	others        [][]byte    // unsent candles of other symbols
+	unsentColumns []columnRow // column values at the closes of the unsent candles
+	view          []byte      // the newest view that was sent
+	last          string
+	frame         []byte
+	buffer        []byte
 
 	rules   *exchange.Symbol // of the newest view
 	changed *SymbolInfo      // these, if they differ from those of the hello
@@ -169,7 +169,7 @@ func (r *Remote) begin() {
 	r.connection, r.killed = connection, ""
 	r.mu.Unlock()
 	runtime.AddCleanup(r, func(c Connection) { c.Kill("no longer in use") }, connection)
-	r.rows, r.others, r.shown, r.view, r.last = r.rows[:0], nil, nil, r.view[:0], ""
+	r.rows, r.others, r.unsentColumns, r.view, r.last = r.rows[:0], nil, nil, r.view[:0], ""
 	r.batch, r.decided = batch{}, false
 	r.send(r.hello)
 	a := r.receive(typeHello)
@@ -273,10 +273,10 @@ func (r *Remote) Candle(v *strategy.View) {
 	}
 	unsent, newest := r.addOthers(v), v.Candle()
 	if r.columns != nil && len(r.welcome.Columns) > 0 {
-		r.shown = append(r.shown, newColumnRow(r.columns, r.welcome.Columns, newest.OpenMS+r.hello.IntervalMS))
+		r.unsentColumns = append(r.unsentColumns, newColumnRow(r.columns, r.welcome.Columns, newest.OpenMS+r.hello.IntervalMS))
 	}
 	r.rows = r.welcome.append(r.rows, r.symbol, &newest)
-	if len(r.rows)+unsent > rowsAtOnce || len(r.shown)*len(r.welcome.Columns) > columnsAtOnce {
+	if len(r.rows)+unsent > rowsAtOnce || len(r.unsentColumns)*len(r.welcome.Columns) > columnsAtOnce {
 		r.sendCandles(v)
 	}
 }
@@ -318,8 +318,8 @@ func (r *Remote) changedRules(rules *exchange.Symbol) *SymbolInfo {
 // sendCandles sends the saved candles.
 func (r *Remote) sendCandles(v *strategy.View) {
 	if len(r.rows) > 0 {
-		r.send(&question{Type: typeCandles, Candles: r.welcome.member(r.rows), Others: r.takeOthers(v), Columns: r.shown})
-		r.rows, r.shown = r.rows[:0], nil
+		r.send(&question{Type: typeCandles, Candles: r.welcome.member(r.rows), Others: r.takeOthers(v), Columns: r.unsentColumns})
+		r.rows, r.unsentColumns = r.rows[:0], nil
 	}
 }
 
@@ -333,10 +333,10 @@ func (r *Remote) Decide(v *strategy.View, plan *strategy.Plan) {
 	q := &question{Type: typeDecide, NowMS: v.NowMS}
 	r.see(v, q)
 	if len(r.rows) > 0 {
-		q.Candles, q.Others, q.Columns = r.welcome.member(r.rows), r.takeOthers(v), r.shown
+		q.Candles, q.Others, q.Columns = r.welcome.member(r.rows), r.takeOthers(v), r.unsentColumns
 	}
 	r.send(q)
-	r.rows, r.shown = r.rows[:0], nil
+	r.rows, r.unsentColumns = r.rows[:0], nil
 	a := r.receive(typePlan)
 	if a.Plan == nil {
 		return

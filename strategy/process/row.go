@@ -104,7 +104,7 @@ func appendScaled(text []byte, n int64, places int) []byte {
 }
 
 // readRows reads candles that append wrote as text, one after another.
-func readRows(rows []byte, s *exchange.Symbol, take func(c *exchange.Candle)) error {
+func readRows(rows []byte, s *exchange.Symbol, visit func(c *exchange.Candle)) error {
 	rows = bytes.TrimSpace(rows)
 	if len(rows) < 2 || rows[0] != '[' || rows[len(rows)-1] != ']' {
 		return fmt.Errorf("candles are a list of rows")
@@ -119,7 +119,7 @@ func readRows(rows []byte, s *exchange.Symbol, take func(c *exchange.Candle)) er
 		if err != nil {
 			return err
 		}
-		take(&candle)
+		visit(&candle)
 		rows = rows[to+1:]
 	}
 	return nil

@@ -231,11 +231,11 @@ func (m memory) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads the members in their order.
 func (m *memory) UnmarshalJSON(text []byte) error {
-	var entries []strategy.MemoryEntry
+	var entries []strategy.MemoryVariable
 	err := members(text, func(key string, d *json.Decoder) error {
 		var value int64
 		err := d.Decode(&value)
-		entries = append(entries, strategy.MemoryEntry{Key: key, Value: value})
+		entries = append(entries, strategy.MemoryVariable{Key: key, Value: value})
 		return err
 	})
 	m.Memory = strategy.MemoryOf(entries...)

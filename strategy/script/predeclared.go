@@ -156,7 +156,7 @@ func parametersOf(definition *indicator.Definition, args starlark.Tuple, named [
 		return nil, fmt.Errorf("%s: %d parameters given, it has %d", definition.Name, len(args), len(definition.Parameters))
 	}
 	values := map[string]float64{}
-	take := func(name string, value starlark.Value) error {
+	set := func(name string, value starlark.Value) error {
 		f, ok := number(value)
 		if _, is := value.(*series); !ok || is || math.IsNaN(f) {
 			return fmt.Errorf("%s: %s is a number, not %s", definition.Name, name, value.Type())
@@ -168,12 +168,12 @@ func parametersOf(definition *indicator.Definition, args starlark.Tuple, named [
 		return nil
 	}
 	for i, value := range args {
-		if err := take(definition.Parameters[i].Name, value); err != nil {
+		if err := set(definition.Parameters[i].Name, value); err != nil {
 			return nil, err
 		}
 	}
 	for _, pair := range named {
-		if err := take(string(pair[0].(starlark.String)), pair[1]); err != nil {
+		if err := set(string(pair[0].(starlark.String)), pair[1]); err != nil {
 			return nil, err
 		}
 	}

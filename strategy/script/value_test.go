@@ -113,7 +113,7 @@ func place(v *strategy.View) {
 	v.OrderBook = strategy.OrderBook{AtMS: 5, Bids: []exchange.Level{{Price: 1_199 * tick, Quantity: 2 * step}, {Price: 1_198 * tick, Quantity: 3 * step}},
 		Asks: []exchange.Level{{Price: 1_201 * tick, Quantity: 4 * step}}}
 	v.Pair = strategy.Pair{Symbol: &other, Position: -250 * step, Last: 1_195 * tick, Known: true}
-	v.Memory = strategy.MemoryOf(strategy.MemoryEntry{Key: "a", Value: 7})
+	v.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: "a", Value: 7})
 	v.Fills = []strategy.KeyFill{{Key: "k", Quantity: 20 * step}}
 	v.Working = []strategy.WorkingOrder{{Key: "k", Side: exchange.Sell, Type: exchange.Limit, Price: 1_300 * tick, StopPrice: 1_250 * tick,
 		Quantity: 9 * step, Filled: step}}

@@ -804,7 +804,7 @@ class LoginRequest(TypedDict):
     code: NotRequired[str]  # The code of a one-time link.
 
 
-class MemoryEntry(TypedDict):
+class MemoryVariable(TypedDict):
     """One value that a strategy stores in the journal."""
 
     key: str
@@ -1125,7 +1125,7 @@ class Plan(TypedDict):
     stop_loss: NotRequired[str]
     take_profit: NotRequired[str]
     reason: NotRequired[str]
-    memory: List[MemoryEntry]
+    memory: List[MemoryVariable]
 
 
 class Plots(TypedDict):

@@ -99,7 +99,7 @@ func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 		return nil, failure.New(failure.Unavailable, "is botd running? botd run starts it; -c selects another configuration",
 			"no daemon answers on %s, and listen is off", filepath.Join(s.Directories[0], api.SocketName))
 	}
-	d := s.daemon(shown(address), "http://"+address, http.DefaultTransport)
+	d := s.daemon(withoutCredentials(address), "http://"+address, http.DefaultTransport)
 	if strings.Contains(address, "://") {
 		d.base = strings.TrimSuffix(address, "/")
 	}
@@ -131,8 +131,8 @@ func (s Search) overTCP(ctx context.Context) (*Daemon, error) {
 	return d, d.private()
 }
 
-// shown returns an address without the name and password that a URL may contain.
-func shown(address string) string {
+// withoutCredentials returns an address without the name and password that a URL may contain.
+func withoutCredentials(address string) string {
 	end := strings.LastIndexByte(address, '@')
 	if end < 0 {
 		return address

@@ -179,14 +179,14 @@ and prices of orders are in units of the symbol's scale, as in the journal.`,
 const followEvery = time.Second
 
 func tail(ctx context.Context, store *journal.Journal, filter journal.Filter, follow bool, write func(*journal.Stored) error) error {
-	take := func(s *journal.Stored) error {
+	print := func(s *journal.Stored) error {
 		filter.After = s.Sequence
 		return write(s)
 	}
 	again := time.NewTicker(followEvery)
 	defer again.Stop()
 	for {
-		if err := journal.Failure(store.Select(ctx, filter, take)); err != nil || !follow {
+		if err := journal.Failure(store.Select(ctx, filter, print)); err != nil || !follow {
 			return err
 		}
 		filter.Last = 0
