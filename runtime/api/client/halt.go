@@ -51,7 +51,7 @@ func (d *Daemon) FollowHalt(ctx context.Context, scope string, wait time.Duratio
 			report("done: a read after the halt shows nothing left to do")
 			return state, nil
 		case state.Accepted && wait <= 0:
-			report("in progress: the exchange has accepted the orders; --wait 1m follows them to their end")
+			report("in progress: the exchange has accepted the orders")
 			return state, nil
 		}
 		select {

@@ -237,9 +237,13 @@ func flagOf(scope string) string {
 	return ""
 }
 
-// follow prints the progress of a halt.
+// follow prints the progress of a halt. Without a time to wait it ends when the exchange has accepted the orders, with a hint at --wait.
 func follow(command *cobra.Command, d *connect.Running, scope string, wait time.Duration) (client.HaltProgress, error) {
-	return d.FollowHalt(command.Context(), scope, wait, func(line string) { fmt.Fprintln(command.ErrOrStderr(), line) })
+	state, err := d.FollowHalt(command.Context(), scope, wait, func(line string) { fmt.Fprintln(command.ErrOrStderr(), line) })
+	if err == nil && state.Doing != "" {
+		fmt.Fprintln(command.ErrOrStderr(), "hint: --wait 1m follows them to their end")
+	}
+	return state, err
 }
 
 // NewRearm returns the command botd rearm.
