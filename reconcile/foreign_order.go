@@ -182,7 +182,7 @@ func (t *Tracker) noteTaken(p *account.Placement, atMS int64) {
 	}
 	symbol, known := t.Symbol(p.Symbol()), t.delivery(p)
 	switch {
-	case t.StandsDown() && t.CancelMS(p.ClientOrderID()) == 0:
+	case t.StandsDown() && (t.CancelMS(p.ClientOrderID()) == 0 || known.unableMS != 0 && known.releasedMS == 0):
 		symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{p.OrderID(), left, atMS})
 		symbol.unlistedFor = persistence{}
 	case !t.StandsDown() && t.omitsIDs() && (known.releasedMS == 0 || known.inferred):

@@ -323,12 +323,14 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 	s.peers.noteUnnamedOrders(symbol)
 	if symbol.Key().Market == exchange.Spot {
 		s.peers.noteReplacements(symbol)
+		s.peers.noteRestingSales(symbol)
 		s.peers.forgetUnlisted(symbol)
 		lags, held := s.tracker.walletLags(symbol), symbol.position
 		s.wallet.observeWallet(symbol)
 		if held == 0 && symbol.position != 0 {
 			symbol.spot.positionShownMS = s.fetched.EndedMS
 		}
+		s.peers.noteTwins(symbol)
 		symbol.spot.lag.note(s.evidence, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.walletInconclusive || s.tracker.WalletConclusive(symbol)))
 		return
 	}

@@ -229,10 +229,17 @@ func (p *peer) startedLater() bool {
 	return standing && id.Start.Compare(own) < 0
 }
 
+// startedBetween reports whether the other botd began after the start at which this botd found it, and before the present one. If that one has found this
+// botd only by an order of the present start, it takes itself for the earlier one too.
+func (p *peer) startedBetween() bool {
+	id, standing := placement.ParseSerial(p.UnknownOrder())
+	return standing && !p.startedLater() && id.Start.Compare(p.account.Start()) < 0
+}
+
 // YieldMS returns the time until which a spot exit decided at a given time is left to the peer; 0 for no
 // wait. Of two botds that found each other, the older one sells first. If the older one has placed
 // nothing on spot since the other began, the peer may not have found it, so the older one also yields,
-// for a shorter time. A wallet that shows the position again, after others have shown none, begins the time for both.
+// for a shorter time. If starts do not decide, because the older one has started again, it yields longest. A wallet that shows the position again, after others have shown none, begins the time for both.
 func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
 		return 0
@@ -240,10 +247,12 @@ func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	decidedMS = max(decidedMS, symbol.spot.positionShownMS)
 	id, standing := placement.ParseSerial(p.UnknownOrder())
 	switch {
-	case !standing && p.unnamed.HasUnnamedPeer():
+	case !standing && p.unnamed.mayHaveUnnamedPeer():
 		return decidedMS + p.unnamed.exitDelayMS()
 	case !standing:
 		return 0
+	case p.startedBetween():
+		return decidedMS + 3*yieldMS
 	case p.startedLater():
 		return decidedMS + 2*yieldMS
 	case p.placedMS >= (id.Start.Epoch+1)*1000:
@@ -288,6 +297,8 @@ type unnamedPeer struct {
 	stopID          int64 // the peer's newest stop
 	rank            int   // 1 if this botd's mark is larger than that stop's, -1 if it is smaller, 0 if unknown or equal
 	ownID           int64 // the newest own order of that form
+	suspectedID     int64 // the newest futures row that may be the peer's: it has the size of a planned opening, or is at the price of a take-profit
+	ownSuspectID    int64 // the newest own order that may have looked like that to the peer
 	futuresIDs      rowIDs
 }
 
@@ -301,19 +312,31 @@ func (t *unnamedPeer) noteUnnamed(orderID int64) {
 
 // noteOwn records botd's own order by whose form an unnamed peer may recognize this botd.
 func (t *unnamedPeer) noteOwn(p *account.Placement) {
-	if order := p.Order(); p.Purpose() == placement.StopLoss || !order.QuoteAmount.IsZero() {
+	order := p.Order()
+	switch {
+	case p.Purpose() == placement.StopLoss, !order.QuoteAmount.IsZero():
 		t.ownID = max(t.ownID, p.OrderID())
+	case order.Market == exchange.Futures && (p.Purpose() == placement.Order || p.Purpose() == placement.TakeProfit):
+		t.ownSuspectID = max(t.ownSuspectID, p.OrderID())
 	}
 }
 
 // HasUnnamedPeer reports whether such orders have revealed another botd since the start.
 func (t *unnamedPeer) HasUnnamedPeer() bool { return t.firstID != 0 }
 
+// mayHaveUnnamedPeer reports whether orders have revealed another botd since the start, or may have. An order that only may have decides nothing but how
+// long a spot exit waits, and how much it sells.
+func (t *unnamedPeer) mayHaveUnnamedPeer() bool { return t.HasUnnamedPeer() || t.suspectedID != 0 }
+
 // exitDelayMS returns for how long an exit is left to the peer. Of the two botds, the one with the smaller mark sells first. If marks do not decide, it
 // is the one whose newest order is older; because the peer may have seen marks, the waiting times differ from those by marks. A botd that since then has
 // placed nothing by which the peer may have recognized it also yields, because the peer does not wait at all.
 func (t *unnamedPeer) exitDelayMS() int64 {
 	switch {
+	case t.firstID == 0 && t.suspectedID != 0 && t.ownSuspectID > t.suspectedID:
+		return 4 * yieldMS
+	case t.firstID == 0 && t.suspectedID != 0:
+		return 2 * yieldMS
 	case t.firstID == 0, t.ownID > t.firstID && t.rank < 0:
 		return 0
 	case t.ownID > t.firstID && t.rank > 0:
@@ -324,9 +347,9 @@ func (t *unnamedPeer) exitDelayMS() int64 {
 	return yieldMS
 }
 
-// stopsAt reports whether one of botd's futures stops has the stop price of an order.
-func (s *SymbolState) stopsAt(o *exchange.Order) bool {
-	return o.Market == exchange.Futures && o.Type.StopLoss() && slices.ContainsFunc(s.live, func(p *account.Placement) bool {
+// triggersAt reports whether one of botd's orders on futures has the type and the stop price of a conditional order.
+func (s *SymbolState) triggersAt(o *exchange.Order) bool {
+	return o.Market == exchange.Futures && o.Type.Conditional() && slices.ContainsFunc(s.live, func(p *account.Placement) bool {
 		order := p.Order()
 		return p.OrderID() != 0 && order.Side == o.Side && order.Type == o.Type && order.StopPrice == o.StopPrice
 	})

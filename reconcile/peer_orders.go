@@ -66,6 +66,34 @@ func (s peerOrders) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 	}
 }
 
+// noteRestingSales records sales with this instance's prefix that the journal does not know, that the history shows as resting, and that the open list
+// omits, as far as the wallet freezes the asset for them beyond all known sales. The history may be old, and the wallet tells nothing of the owner.
+func (s peerOrders) noteRestingSales(symbol *SymbolState) {
+	if !s.fetched.Balances.Done() || symbol.rules == nil {
+		return
+	}
+	on := s.tracker.inputs(&Desired{}, symbol, s.fetched.EndedMS)
+	frozen := on.saleEvidence().frozenForOthers() - s.tracker.sellsOfOthers(symbol)
+	known := func(id int64) bool {
+		return slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool { return o.ID == id }) ||
+			slices.ContainsFunc(symbol.unlistedSales, func(one peerOrder) bool { return one.orderID == id })
+	}
+	for _, one := range symbol.unlistedSales {
+		frozen -= one.net
+	}
+	rows := s.fetched.Newest
+	if s.fetched.History.Done() {
+		rows = slices.Concat(rows, s.fetched.History.Items())
+	}
+	for i := range rows {
+		o := &rows[i]
+		if o.Key() == symbol.Key() && o.Side == exchange.Sell && !o.Status.Final() && !known(o.ID) && s.isPeerOrder(o) && o.Remaining() <= frozen {
+			symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{o.ID, o.Remaining(), s.fetched.EndedMS})
+			symbol.unlistedFor, frozen = persistence{}, frozen-o.Remaining()
+		}
+	}
+}
+
 // forgetUnlisted drops the unlisted sales once the wallet has been read long enough after they left the list, except those for which the wallet still
 // freezes the asset: they rest, and the list omits them.
 func (s peerOrders) forgetUnlisted(symbol *SymbolState) {
@@ -125,13 +153,20 @@ func (s peerOrders) noteExcess(symbol *SymbolState) {
 	}
 }
 
-// noteUnnamedOrders looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops.
+// noteUnnamedOrders looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops, and
+// possibly a take-profit at the price of one of botd's, or an opening of the size of a planned one.
 func (s peerOrders) noteUnnamedOrders(symbol *SymbolState) {
 	t := &s.tracker.unnamedPeer
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
-		if !t.futuresIDs.showsEveryID() && o.ClientOrderID == "" && symbol.stopsAt(o) {
-			t.noteUnnamed(o.ID)
+		if o.Market == exchange.Futures && o.ClientOrderID == "" && symbol.rules != nil && !t.futuresIDs.showsEveryID() {
+			sized, _ := s.tracker.planned(symbol, o)
+			switch equal := symbol.triggersAt(o); {
+			case equal && o.Type.StopLoss():
+				t.noteUnnamed(o.ID)
+			case equal || sized:
+				t.suspectedID = max(t.suspectedID, o.ID)
+			}
 		}
 		if !s.tracker.Resembles(symbol, o) {
 			continue
@@ -153,9 +188,12 @@ func (s peerOrders) noteReplacements(symbol *SymbolState) {
 		return
 	}
 	t := &symbol.spot.replaced
+	agreedMS := symbol.spot.agreedMS - s.tracker.Settle().StalenessMS
+	t.left = slices.DeleteFunc(t.left, func(one leftReplacement) bool { return one.leftMS < agreedMS })
 	t.orders = slices.DeleteFunc(t.orders, func(one replacementOrder) bool {
 		open := slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool { return o.ID == one.orderID })
 		if !open {
+			t.left = append(t.left[max(0, len(t.left)-maxRemembered+1):], leftReplacement{one.orderID, one.createdMS, s.fetched.EndedMS})
 			s.tracker.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)
 		}
 		return !open
@@ -166,7 +204,7 @@ func (s peerOrders) noteReplacements(symbol *SymbolState) {
 			return o.Quantity <= one.quantity && o.CreatedMS >= one.fromMS && o.CreatedMS <= one.untilMS
 		})
 		if at >= 0 && !t.includes(o.ID) && s.tracker.Resembles(symbol, o) {
-			t.orders = append(t.orders, replacementOrder{o.ID, o.Quantity})
+			t.orders = append(t.orders, replacementOrder{o.ID, o.Quantity, o.CreatedMS})
 			t.canceled[at].quantity -= o.Quantity
 		}
 	}

@@ -117,7 +117,18 @@ func (d restingOrders) placeKeyed(purpose placement.Purpose, desired strategy.De
 			order.WorkingType = exchange.ContractPrice
 		}
 	}
+	if purpose == placement.ExitOrder && d.restsUnclaimed(&order) {
+		return // both would sell the same quantity
+	}
 	d.add(Intent{Purpose: purpose, Key: desired.Key, Order: order, Reason: d.reason})
+}
+
+// restsUnclaimed reports whether a spot row without an id equals a sale in quantity and price, where lists may omit ids: another botd with a copy of the
+// journal may have placed it.
+func (s *inputs) restsUnclaimed(sale *exchange.NewOrder) bool {
+	return s.symbol.Key().Market == exchange.Spot && s.tracker.omitsIDs() && slices.ContainsFunc(s.symbol.foreign, func(o exchange.Order) bool {
+		return sameSize(&o, sale) && o.Price == sale.Price && o.StopPrice == sale.StopPrice
+	})
 }
 
 // against reports whether a side would open against a position (futures rule 4).

@@ -47,11 +47,11 @@ func (s saleEvidence) freed() exchange.Quantity {
 	return min(freed, frozen)
 }
 
-// walletHoldsOnlyOwn reports whether the newest wallet shows no units of a spot symbol's asset beyond botd's own. An excessive sale then sells nobody
-// else's units: the exchange refuses it.
+// walletHoldsOnlyOwn reports whether the newest wallet shows no units of a spot symbol's asset beyond botd's own, and no single read has ended others'. An
+// excessive sale then sells nobody else's units: the exchange refuses it.
 func (s saleEvidence) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
-	others := max(symbol.Baseline(), symbol.Unattributed(), s.tracker.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
+	others := max(symbol.Baseline(), symbol.Unattributed(), symbol.spot.othersGone, s.tracker.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
 	return symbol.Key().Market == exchange.Spot && s.tracker.walletMS != 0 && !s.tracker.StandsDown() && symbol.tooSmallToTrade(others)
 }
 
@@ -226,7 +226,7 @@ const unnamedReleaseMS = 2_500
 
 // exitReleaseMS returns the time between the answer to a stop's cancel and an exit: an unnamed peer may sell the asset as soon as the stop no longer holds it.
 func (s saleEvidence) exitReleaseMS() int64 {
-	if s.tracker.HasUnnamedPeer() {
+	if s.tracker.mayHaveUnnamedPeer() {
 		return unnamedReleaseMS
 	}
 	return ExitReleaseMS

@@ -152,7 +152,7 @@ func (s spotPosition) leftByPeer(quantity exchange.Quantity) exchange.Quantity {
 		return quantity
 	}
 	quantity = max(0, quantity-s.soldElsewhere())
-	if s.tracker.walletRead && (s.tracker.StandsDown() || s.tracker.HasUnnamedPeer()) {
+	if s.tracker.walletRead && (s.tracker.StandsDown() || s.tracker.mayHaveUnnamedPeer()) {
 		own := s.ownBalance()
 		if s.tracker.StandsDown() {
 			own -= s.symbol.spot.peer.persons(s.symbol.Unattributed())

@@ -153,7 +153,8 @@ func (e walletEvidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum ex
 		for i := range list.Items() {
 			o := &list.Items()[i]
 			counted := slices.ContainsFunc(sales, func(one sale) bool { return one.orderID == o.ID })
-			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && o.CreatedMS >= from && !counted && !e.tracker.claimed(o) {
+			recent := o.CreatedMS >= from || symbol.spot.replaced.mayHaveSold(o.ID)
+			if o.Key() == symbol.Key() && o.Side == exchange.Sell && o.Filled > 0 && recent && !counted && !e.tracker.claimed(o) {
 				sales = append(sales, sale{o.ID, o.Filled})
 			}
 		}

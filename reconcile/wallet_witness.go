@@ -47,6 +47,8 @@ type spotEvidence struct {
 	baseBalance     exchange.Quantity // as last read
 	lag             walletLag
 
+	othersGone exchange.Quantity // units of others that wallets have ceased to show, until one that agrees with a position of botd's own confirms it
+
 	unconfirmedMS int64 // since when open list and wallet have not both shown the stops of the position; 0 if they do
 	denied        deniedStops
 }
@@ -102,7 +104,7 @@ func (o *observedAccount) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64,
 	if symbol.Key().Market != exchange.Spot || !differs && len(symbol.endedShown) == 0 {
 		return 0, false
 	}
-	return max(0, symbol.HistoryFrom(o.salesFrom(symbol))-HistorySlackMS), true
+	return max(0, symbol.HistoryFrom(symbol.spot.replaced.soldFrom(o.salesFrom(symbol)))-HistorySlackMS), true
 }
 
 // Suspect reports whether a spot symbol's wallet differs from the fills and the order history,
@@ -144,6 +146,9 @@ func (t *spotEvidence) newestSale() (id int64) {
 
 // noteWalletAgrees records that wallet and fills agree.
 func (s *SymbolState) noteWalletAgrees(atMS int64) {
+	if s.Known() != 0 {
+		s.spot.othersGone = 0
+	}
 	s.spot.agreedMS, s.walletShortfall, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
 	s.clearContradiction()
 }

@@ -135,6 +135,42 @@ var peer = []Row{
 		"reconcile TestOneOfTwoUnnamedPeersSellsFirst", []Edit{
 			{"reconcile.unnamedPeer.exitDelayMS", "t.rank > 0", "false"},
 		}},
+	{"suspect_ignored", "an exit does not wait for a botd that an order on futures without an id may show", "42",
+		"reconcile TestOrderThatMayBeAnotherBotdsDelaysSpotExits", []Edit{
+			{"reconcile.peer.YieldMS", "p.unnamed.mayHaveUnnamedPeer()", "p.unnamed.HasUnnamedPeer()"},
+		}},
+	{"suspects_sell_together", "two botds that may have shown each other an order on futures wait equally long", "42",
+		"reconcile TestOrderThatMayBeAnotherBotdsDelaysSpotExits", []Edit{
+			{"reconcile.unnamedPeer.exitDelayMS", "t.ownSuspectID > t.suspectedID", "false"},
+		}},
+	{"exit_beside_unclaimed", "a resting exit is placed next to an equal sale without an id", "42",
+		"reconcile TestRestingExitEqualToAnUnclaimedSaleIsNotPlaced", []Edit{
+			{"reconcile.restingOrders.placeKeyed", "d.restsUnclaimed(&order)", "false"},
+		}},
+	{"twins_stay", "the stops of two botds without ids over the same units both stay", "42",
+		"reconcile TestOneOfTwoTwinStopsIsCanceled", []Edit{
+			{"reconcile.positionComparison.observePosition", "s.peers.noteTwins(symbol)", ""},
+		}},
+	{"old_twin_sold_again", "what an order in place of a stop has sold is sold again, because the order is old", "42",
+		"reconcile TestSaleOfAnOldTwinIsNotRepeated", []Edit{
+			{"reconcile.walletEvidence.salesOfOthers", "symbol.spot.replaced.mayHaveSold(o.ID)", "false"},
+		}},
+	{"between_starts", "two botds sell the same units at once, because each has found the other by a later start", "34",
+		"reconcile TestLaterBotdIsDecidedByFirstSharedStart", []Edit{
+			{"reconcile.peer.YieldMS", "p.startedBetween()", "false"},
+		}},
+	{"resting_sale_covered", "a stop covers units for which the history shows another botd's sale, because the open list omits it", "15",
+		"reconcile TestSaleThatOnlyTheHistoryShowsRests", []Edit{
+			{"reconcile.positionComparison.observePosition", "s.peers.noteRestingSales(symbol)", ""},
+		}},
+	{"canceled_first", "while botd stands down, a stop that another botd has canceled first is placed again at once", "15",
+		"reconcile TestStopThatAnotherCanceledFirstIsNotReplacedAtOnce", []Edit{
+			{"reconcile.Tracker.noteTaken", "known.unableMS != 0 && known.releasedMS == 0", "false"},
+		}},
+	{"others_gone_at_once", "one wallet without a person's units lets a second stop sell them", "40",
+		"reconcile TestUnitsOfOthersAreGoneOnlyIfAWalletWithAPositionShowsIt", []Edit{
+			{"reconcile.saleEvidence.walletHoldsOnlyOwn", "symbol.spot.othersGone", "0"},
+		}},
 	{"beside_an_unnamed_peers_order", "openings are sent next to an order of their size without an id, though lists may omit ids", "42",
 		"reconcile TestOrderOfPlannedSizeBlocksOpenings", []Edit{
 			{"reconcile.Tracker.ForeignOpening", "t.OfPlan(symbol, o)", "false"},
