@@ -120,7 +120,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"between_starts":            laterBotd,
 		"resting_sale_covered":      func(t testing.TB) { restingSale{frozen: "0.006", want: 4}.check(t) },
 		"canceled_first":            func(t testing.TB) { canceledFirst(t, true, 0) },
-		"others_gone_at_once":       func(t testing.TB) { othersGone(t, "1", false, 0) },
+		"others_gone_at_once":       func(t testing.TB) { othersOfAWallet(t, "1", false, 0) },
 		"both_sell":                 func(t testing.TB) { yields(t, elders, true, 2_000_000, 2_000_000+2*yieldMS) },
 		"taken_sells":               takenByAnother,
 		"clock_ahead_trusted":       func(t testing.TB) { openedByAClockAhead(t, true, func(*exchange.Position, int64) {}, true) },

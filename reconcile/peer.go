@@ -239,7 +239,8 @@ func (p *peer) startedBetween() bool {
 // YieldMS returns the time until which a spot exit decided at a given time is left to the peer; 0 for no
 // wait. Of two botds that found each other, the older one sells first. If the older one has placed
 // nothing on spot since the other began, the peer may not have found it, so the older one also yields,
-// for a shorter time. If starts do not decide, because the older one has started again, it yields longest. A wallet that shows the position again, after others have shown none, begins the time for both.
+// for a shorter time. If starts do not decide, because the older one has started again, it yields longest.
+// A wallet that shows the position again, after others have shown none, begins the time for both.
 func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 	if symbol.Key().Market != exchange.Spot {
 		return 0

@@ -131,12 +131,12 @@ func canceledFirst(t testing.TB, refused bool, want exchange.Quantity) {
 // sent beside the listed one. A wallet that agrees with the purchase confirms that the units are gone (seed 885400313).
 func TestUnitsOfOthersAreGoneOnlyIfAWalletWithAPositionShowsIt(t *testing.T) {
 	t.Parallel()
-	othersGone(t, "1", false, 0)
-	othersGone(t, "1", true, 10)
-	othersGone(t, "0", false, 10)
+	othersOfAWallet(t, "1", false, 0)
+	othersOfAWallet(t, "1", true, 10)
+	othersOfAWallet(t, "0", false, 10)
 }
 
-func othersGone(t testing.TB, others string, confirmed bool, want exchange.Quantity) {
+func othersOfAWallet(t testing.TB, others string, confirmed bool, want exchange.Quantity) {
 	t.Helper()
 	w := newWallet(t)
 	w.observe(others)

@@ -67,7 +67,7 @@ func (s peerOrders) noteUnlisted(symbol *SymbolState, orders []exchange.Order) {
 }
 
 // noteRestingSales records sales with this instance's prefix that the journal does not know, that the history shows as resting, and that the open list
-// omits, as far as the wallet freezes the asset for them beyond all known sales. The history may be old, and the wallet tells nothing of the owner.
+// omits, as far as the wallet freezes the asset for them beyond all known sales. The history may be old, and the wallet does not show whose orders those are.
 func (s peerOrders) noteRestingSales(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || symbol.rules == nil {
 		return

@@ -15,7 +15,7 @@ func TestOrderThatMayBeAnotherBotdsDelaysSpotExits(t *testing.T) {
 	for name, c := range map[string]suspect{
 		"of the planned size":                     {wait: 2 * yieldMS},
 		"older than botd's own opening":           {sends: (*desk).opensAt30, wait: 4 * yieldMS},
-		"younger than botd's own opening":         {sends: (*desk).opensAt30, change: func(_ *desk, o *exchange.Order) { o.ID = 31 }, wait: 2 * yieldMS},
+		"younger than botd's own opening":         {sends: (*desk).opensAt30, change: atNumber31, wait: 2 * yieldMS},
 		"of another size":                         {change: func(_ *desk, o *exchange.Order) { o.Quantity++ }},
 		"of the other side":                       {change: func(_ *desk, o *exchange.Order) { o.Side = exchange.Sell }},
 		"under a person's id":                     {change: func(_ *desk, o *exchange.Order) { o.ClientOrderID = "by hand" }},
@@ -25,7 +25,7 @@ func TestOrderThatMayBeAnotherBotdsDelaysSpotExits(t *testing.T) {
 		"at that price, older than it":            {sends: (*desk).profitsAt51000, change: atTakeProfitBefore, wait: 4 * yieldMS},
 		"of a take-profit's kind, at no price":    {change: atTakeProfit},
 		"a stop at the price of a take-profit":    {sends: (*desk).profitsAt51000, change: stopAtTakeProfit},
-		"a second one, that is older":             {sends: (*desk).opensAt30, second: 5, change: func(_ *desk, o *exchange.Order) { o.ID = 31 }, wait: 2 * yieldMS},
+		"a second one, that is older":             {sends: (*desk).opensAt30, second: 5, change: atNumber31, wait: 2 * yieldMS},
 		"an unanswered opening has no id to show": {sends: (*desk).opensUnanswered, wait: 2 * yieldMS},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +53,8 @@ func (d *desk) opensUnanswered() {
 }
 
 func (d *desk) profitsAt51000() { d.whole(placement.TakeProfit, 6, exchange.Sell, "51000") }
+
+func atNumber31(_ *desk, o *exchange.Order) { o.ID = 31 }
 
 func atTakeProfit(d *desk, o *exchange.Order) {
 	o.Side, o.Type, o.Price, o.StopPrice = exchange.Sell, exchange.TakeProfitMarket, 0, d.price("51000")

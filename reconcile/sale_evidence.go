@@ -51,7 +51,7 @@ func (s saleEvidence) freed() exchange.Quantity {
 // excessive sale then sells nobody else's units: the exchange refuses it.
 func (s saleEvidence) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
-	others := max(symbol.Baseline(), symbol.Unattributed(), symbol.spot.othersGone, s.tracker.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
+	others := max(symbol.Baseline(), symbol.Unattributed(), symbol.spot.othersEnded, s.tracker.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
 	return symbol.Key().Market == exchange.Spot && s.tracker.walletMS != 0 && !s.tracker.StandsDown() && symbol.tooSmallToTrade(others)
 }
 

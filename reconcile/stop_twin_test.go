@@ -13,21 +13,22 @@ import (
 // that not both sell (seed 885502644).
 func TestOneOfTwoTwinStopsIsCanceled(t *testing.T) {
 	t.Parallel()
-	gone := []int64{8}
+	own := []int64{8}
+	four := func(o *exchange.Order) { o.Quantity = 4 }
 	nine := func(o *exchange.Order) { o.Quantity = 9 } // else it would be a repetition of botd's own
 	for name, c := range map[string]twinStop{
 		"with the larger mark, before its time":     {afterMS: excessMS - 1},
-		"with the larger mark":                      {afterMS: excessMS, want: gone},
+		"with the larger mark":                      {afterMS: excessMS, want: own},
 		"with the smaller mark, before its time":    {mark: 10e8, afterMS: excessLastMS - 1},
-		"with the smaller mark":                     {mark: 10e8, afterMS: excessLastMS, want: gone},
-		"of equal ones, the younger":                {equal: true, afterMS: excessMS, want: gone},
+		"with the smaller mark":                     {mark: 10e8, afterMS: excessLastMS, want: own},
+		"of equal ones, the younger":                {equal: true, afterMS: excessMS, want: own},
 		"of equal ones, the older":                  {equal: true, id: 9, change: nine, free: "0.991", frozen: "0.019", afterMS: excessLastMS - 1},
 		"the wallet holds units for both":           {free: "1", afterMS: 60_000},
 		"the wallet holds units for a part of both": {free: "0.991", afterMS: 60_000},
 		"the wallet freezes units for one":          {free: "1", frozen: "0.01", afterMS: 60_000},
 		"at another price":                          {change: func(o *exchange.Order) { o.StopPrice, o.Price = 49_100e8, 46_645e8 }, afterMS: 60_000},
 		"with another limit":                        {change: func(o *exchange.Order) { o.Price = 48_000e8 }, afterMS: 60_000},
-		"a smaller one":                             {change: func(o *exchange.Order) { o.Quantity = 4 }, frozen: "0.014", free: "0.996", afterMS: excessMS, want: gone},
+		"a smaller one":                             {change: four, frozen: "0.014", free: "0.996", afterMS: excessMS, want: own},
 		"where lists show ids":                      {shown: true, afterMS: 60_000},
 		"while botd stands down":                    {standing: true, afterMS: excessMS},
 		"shown for the first time":                  {once: true, afterMS: 60_000},

@@ -62,7 +62,7 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 		if live || wait {
 			s.recordUnattributed(symbol, more)
 		} else if more != 0 || symbol.Unattributed() != 0 {
-			symbol.spot.othersGone = max(symbol.spot.othersGone, symbol.Baseline())
+			symbol.spot.othersEnded = max(symbol.spot.othersEnded, symbol.Baseline())
 			s.emit(symbol.about(record.Baseline{Quantity: balance}))
 		}
 		symbol.noteWalletAgrees(s.fetched.EndedMS)

@@ -47,7 +47,7 @@ type spotEvidence struct {
 	baseBalance     exchange.Quantity // as last read
 	lag             walletLag
 
-	othersGone exchange.Quantity // units of others that wallets have ceased to show, until one that agrees with a position of botd's own confirms it
+	othersEnded exchange.Quantity // units of others that wallets have ceased to show, until one that agrees with a position of botd's own confirms it
 
 	unconfirmedMS int64 // since when open list and wallet have not both shown the stops of the position; 0 if they do
 	denied        deniedStops
@@ -147,7 +147,7 @@ func (t *spotEvidence) newestSale() (id int64) {
 // noteWalletAgrees records that wallet and fills agree.
 func (s *SymbolState) noteWalletAgrees(atMS int64) {
 	if s.Known() != 0 {
-		s.spot.othersGone = 0
+		s.spot.othersEnded = 0
 	}
 	s.spot.agreedMS, s.walletShortfall, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
 	s.clearContradiction()

@@ -249,7 +249,7 @@ var belief = []Row{
 		}},
 	{"canceled_by_another", "while botd stands down, a stop canceled by others is placed again at once", "34",
 		"reconcile TestForeignCanceledStopHasGracePeriod", []Edit{
-			{"reconcile.Tracker.noteTaken", "t.StandsDown() && t.CancelMS(p.ClientOrderID()) == 0", "false"},
+			{"reconcile.Tracker.noteTaken", "t.StandsDown() && («t.CancelMS(p.ClientOrderID()) == 0» || known.unableMS", "false"},
 		}},
 	{"own_is_anothers_too", "an order booked as botd's own by the exchange's id counts as foreign once a row shows its id", "42",
 		"reconcile TestOwnBookedFillIsNotAnotherBotds", []Edit{

@@ -169,7 +169,7 @@ var peer = []Row{
 		}},
 	{"others_gone_at_once", "one wallet without a person's units lets a second stop sell them", "40",
 		"reconcile TestUnitsOfOthersAreGoneOnlyIfAWalletWithAPositionShowsIt", []Edit{
-			{"reconcile.saleEvidence.walletHoldsOnlyOwn", "symbol.spot.othersGone", "0"},
+			{"reconcile.saleEvidence.walletHoldsOnlyOwn", "symbol.spot.othersEnded", "0"},
 		}},
 	{"beside_an_unnamed_peers_order", "openings are sent next to an order of their size without an id, though lists may omit ids", "42",
 		"reconcile TestOrderOfPlannedSizeBlocksOpenings", []Edit{
@@ -214,7 +214,7 @@ var peer = []Row{
 		}},
 	{"sold_by_wallet_again", "an exit sells what a peer has sold, by the newest wallet, before the history shows it", "34",
 		"reconcile TestExitLeavesWhatTheWalletFreezesForAnotherBotd", []Edit{
-			{"reconcile.spotPosition.leftByPeer", "s.tracker.StandsDown() || s.tracker.HasUnnamedPeer()", "false"},
+			{"reconcile.spotPosition.leftByPeer", "s.tracker.StandsDown() || s.tracker.mayHaveUnnamedPeer()", "false"},
 		}},
 	{"frozen_sold", "an exit sells what the wallet freezes for another botd's orders", "34",
 		"reconcile TestExitLeavesWhatTheWalletFreezesForAnotherBotd", []Edit{
