@@ -78,6 +78,9 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 	if frozen := symbol.FrozenUnexplained(); frozen != 0 {
 		add("%s: %s are frozen in the wallet for orders that the exchange does not show", symbol.Key(), rules.QuantityDecimal(frozen))
 	}
+	if held := symbol.ReplacementQuantity(); held != 0 {
+		add("%s: %s are held by orders without ids that have replaced botd's stops, and are not sold", symbol.Key(), rules.QuantityDecimal(held))
+	}
 	if extra := r.tracker.Unclaimed(symbol); extra != 0 && symbol.Quarantine() != "" {
 		add("%s is quarantined: %s in the wallet is not known to be botd's and is not sold (botd resolve %s)",
 			symbol.Key(), rules.QuantityDecimal(extra), symbol.Key().Name)

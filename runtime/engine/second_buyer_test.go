@@ -93,4 +93,9 @@ func TestStopOfACopyOfTheJournalProtectsBoth(t *testing.T) {
 		t.Errorf("want it protected by the other one, have it unprotected since %d, and %d in its place\n%s",
 			symbol.UnprotectedSinceMS(), symbol.ReplacementQuantity(), w.story())
 	}
+	w.flatten()
+	w.pass(8_000)
+	if d := w.wantState("halted"); !strings.Contains(strings.Join(d.Blind, "\n"), "are held by orders without ids that have replaced botd's stops") {
+		t.Errorf("want the units that a flatten leaves reported, have %+v\n%s", d, w.story())
+	}
 }
