@@ -128,7 +128,7 @@ func canceledFirst(t testing.TB, refused bool, want exchange.Quantity) {
 }
 
 // Before a purchase, a wallet ceases to show a person's units. It shows none of what is bought either, so it may be wrong about both, and no other stop is
-// sent beside the listed one. A wallet that agrees with the purchase confirms that the units are gone (seed 885400313).
+// sent next to the listed one. A wallet that agrees with the purchase confirms that the units are gone (seed 885400313).
 func TestUnitsOfOthersAreGoneOnlyIfAWalletWithAPositionShowsIt(t *testing.T) {
 	t.Parallel()
 	othersOfAWallet(t, "1", false, 0)

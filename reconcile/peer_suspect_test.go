@@ -35,7 +35,7 @@ func TestOrderThatMayBeAnotherBotdsDelaysSpotExits(t *testing.T) {
 	}
 }
 
-// suspect is a bid of ten without an id, number 9, beside what botd has sent.
+// suspect is a bid of ten without an id, number 9, next to what botd has sent.
 type suspect struct {
 	sends  func(*desk)
 	change func(*desk, *exchange.Order)

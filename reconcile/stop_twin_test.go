@@ -40,7 +40,7 @@ func TestOneOfTwoTwinStopsIsCanceled(t *testing.T) {
 	}
 }
 
-// twinStop is a stop without an id beside botd's own of ten.
+// twinStop is a stop without an id next to botd's own of ten.
 type twinStop struct {
 	mark         exchange.Price // by which its limit is higher than that of botd's own, less four
 	equal        bool           // that difference is zero
