@@ -82,7 +82,7 @@ func (s peerOrders) noteTwins(symbol *SymbolState) {
 	t := &symbol.spot.replaced
 	since := t.twinMS
 	t.twinMS = 0
-	if s.tracker.StandsDown() || symbol.rules == nil || !s.fetched.SpotOrders.Done() || !s.tracker.WalletConclusive(symbol) || symbol.spot.inconclusive {
+	if s.tracker.StandsDown() || symbol.rules == nil || !s.fetched.SpotOrders.Done() || !s.tracker.WalletConclusive(symbol) || symbol.spot.walletInconclusive {
 		return
 	}
 	on := s.tracker.inputs(&Desired{}, symbol, s.fetched.EndedMS)
