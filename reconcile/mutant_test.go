@@ -28,6 +28,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 			acceptedPurchase(t, "0", exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)}, 10)
 		},
 		"unconfirmed_limits":     refusedUnconfirmed,
+		"stop_beside_exit":       exitWithAnUncoveredPart,
+		"sold_rest_unprotected":  restOfUnlistedSale,
 		"resting_stop_sold":      func(t testing.TB) { exitAfterRefusedStop(t, 50_000e8, 10) },
 		"canceled_twice":         canceledOnce,
 		"passed_stop_dropped":    passedWithoutUnits,

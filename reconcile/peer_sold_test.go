@@ -95,3 +95,33 @@ func TestOrderUnderTheConfiguredPrefixIsAnotherBotds(t *testing.T) {
 		}
 	}
 }
+
+// While botd stands down, its exit of six of ten has filled: the wallet shows that, and neither open list nor history does yet. The six are not part of
+// what the stop must cover, so the exit does not count against the four that are left (seed 922500186).
+func TestRestOfASaleThatOnlyTheWalletShowsGetsItsStop(t *testing.T) {
+	t.Parallel()
+	restOfUnlistedSale(t)
+}
+
+func restOfUnlistedSale(t testing.TB) {
+	w, derive := protecting(t)
+	w.now += 60_000
+	others := []exchange.Order{anothers(youngers+"1", 20, exchange.Buy, exchange.Limit, 7, 0, w.now)}
+	w.sees("1.01", "0", others)
+	if !w.tracker.StandsDown() {
+		t.Fatal("want botd to stand down for an order in the history")
+	}
+	w.places(placement.Exit, 9, saleOf(6))
+	w.now += 1_000
+	w.sees("1.01", "0", others)
+	if have := stoppedAtOnce(derive()); have != 4 {
+		t.Errorf("before the wallet shows the sale: want a stop of 4, have %d", have)
+	}
+	for range 3 {
+		w.now += 1_000
+		w.sees("1.004", "0", others)
+		if have := stoppedAtOnce(derive()); have != 4 {
+			t.Errorf("want a stop of the 4 that are left, have %d", have)
+		}
+	}
+}

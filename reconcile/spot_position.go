@@ -93,8 +93,11 @@ func (s spotPosition) selling(replaced func(*account.Placement) bool) (sum excha
 		}
 	}
 	missing := s.missingInWallet()
-	if s.walletDecides() { // the missing quantity is not part of what is to be protected
+	switch { // where the wallet limits what is to be protected, the missing quantity is not part of that
+	case s.walletDecides():
 		return sum + unlisted - min(unlisted, max(0, missing-s.tracker.soldThoughRefused(s.symbol.Key())))
+	case s.tracker.StandsDown() && !s.tracker.walletUntrusted(s.symbol):
+		return sum + unlisted - min(unlisted, missing)
 	}
 	return sum + unlisted + min(finished, max(0, missing-unlisted))
 }

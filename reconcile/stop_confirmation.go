@@ -132,7 +132,7 @@ func (s spotPosition) confirmedByExchange() (sum exchange.Quantity) {
 // time, as in a backtest, no read is old either.
 func (d spotStops) placeUnconfirmed() {
 	sinceMS, protection := d.symbol.spot.unconfirmedMS, d.desired.Protection
-	if sinceMS == 0 || !d.desired.Bridge || d.desired.Flatten || !protection.Set || protection.StopLoss.IsZero() || !d.symbol.rules.Tradable ||
+	if sinceMS == 0 || d.exitWaits() || !d.desired.Bridge || d.desired.Flatten || !protection.Set || protection.StopLoss.IsZero() || !d.symbol.rules.Tradable ||
 		slices.ContainsFunc(d.intents, func(i Intent) bool { return !i.Purpose.Opens() }) {
 		return
 	}
@@ -162,4 +162,13 @@ func (d spotStops) placeUnconfirmed() {
 	for i := range d.intents[before:] {
 		d.intents[before:][i].Key = UnconfirmedKey
 	}
+}
+
+// exitWaits reports whether an exit is about to sell the position: it waits for the coins of stops whose cancel was sent or answered just now. Another stop
+// would take coins from it.
+func (d spotStops) exitWaits() bool {
+	return d.reserved > 0 && slices.ContainsFunc(d.stops, func(p *account.Placement) bool {
+		known := d.tracker.delivery(p)
+		return d.nowMS-max(known.canceled.firstMS, known.releasedMS) < RepeatMS
+	})
 }

@@ -70,6 +70,59 @@ func (c unconfirmedStop) check(t testing.TB) {
 	}
 }
 
+// Six of ten have had no stop for three seconds, and the plan ends the position. From the answer to the cancel of the other four's stop the exit waits a
+// second for their coins. No stop takes the six from it meanwhile (seed 921016853).
+func TestExitThatWaitsForItsCoinsLosesNoneToAStop(t *testing.T) {
+	t.Parallel()
+	exitWithAnUncoveredPart(t)
+}
+
+func exitWithAnUncoveredPart(t testing.TB) {
+	w, stop := exitsWithAnUncoveredPart(t)
+	w.now += 1_500
+	w.answersCancel(stop)
+	w.now += ReleaseMS
+	if have := w.derives(stopped2); len(have) != 0 {
+		t.Errorf("want nothing beside the exit that waits, have %s", summary(have))
+	}
+	w.now += ExitReleaseMS - ReleaseMS
+	if have := w.derives(stopped2); len(have) != 1 || have[0].Purpose != placement.Exit || have[0].Order.Quantity != 10 {
+		t.Errorf("want an exit of ten, have %s", summary(have))
+	}
+}
+
+// While the cancel is not answered, the six wait for two seconds. Then they get a stop.
+func TestUncoveredPartWaitsNotLongForACancel(t *testing.T) {
+	t.Parallel()
+	for afterMS, want := range map[int64]exchange.Quantity{1_999: 0, 2_000: 6} {
+		w, stop := exitsWithAnUncoveredPart(t)
+		w.now += 1_000
+		w.tracker.NoteCancel(stop.ClientOrderID, w.now) // again
+		w.now += afterMS - 1_000
+		if have := stopped(w.derives(stopped2)); have != want {
+			t.Errorf("%d ms after the cancel: want a stop of %d, have %d", afterMS, want, have)
+		}
+	}
+}
+
+func exitsWithAnUncoveredPart(t testing.TB) (w *wallet, stop exchange.Order) {
+	t.Helper()
+	w = holdingNextTo(t, ForeignHalt, "0")
+	w.deriver()
+	stop = w.places(placement.StopLoss, 8, stopOf(4))
+	w.now += 30_000
+	for range 4 {
+		w.now += 1_000
+		w.shows("0.006", "0.004", stop)
+	}
+	w.targets(0, nil)
+	if have := w.derives(stopped2); len(canceled(have)) != 1 || len(have) != 1 {
+		t.Fatalf("want the stop of four canceled, have %s", summary(have))
+	}
+	w.tracker.NoteCancel(stop.ClientOrderID, w.now)
+	return w, stop
+}
+
 // The exchange accepted a purchase of ten, and neither list nor history nor wallet shows it. A market order is executed at once, so a stop is sent for the
 // least that it has bought, unless that could be a person's units (seed 895061650).
 func TestAcceptedPurchaseThatNothingShowsGetsAStop(t *testing.T) {

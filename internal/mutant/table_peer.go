@@ -327,4 +327,8 @@ var peer = []Row{
 		"runtime/reload TestStrategyRunsOnceItsSymbolIsListedAgain", []Edit{
 			{"runtime/reload.Reloader.listsMissing", "len(missing) == 0", "true"},
 		}},
+	{"sold_rest_unprotected", "while botd stands down, a sale that only the wallet shows counts against the rest of the position", "15",
+		"reconcile TestRestOfASaleThatOnlyTheWalletShowsGetsItsStop", []Edit{
+			{"reconcile.spotPosition.selling", "case «s.tracker.StandsDown() && !s.tracker.walletUntrusted(s.symbol)»:", "false"},
+		}},
 }

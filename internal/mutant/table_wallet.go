@@ -23,6 +23,10 @@ var wallet = []Row{
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
 			{"reconcile.spotStops.placeUnconfirmed", "d.nowMS-sinceMS <= unconfirmedWaitMS", "false"},
 		}},
+	{"stop_beside_exit", "another stop takes units from an exit that waits for its own", "40",
+		"reconcile TestExitThatWaitsForItsCoinsLosesNoneToAStop", []Edit{
+			{"reconcile.spotStops.placeUnconfirmed", "d.exitWaits()", "false"},
+		}},
 	{"persons_units_stopped", "another stop is sent next to a person's units although one witness shows the first", "40",
 		"reconcile TestUnconfirmedStopIsFollowedByAnother", []Edit{
 			{"reconcile.spotPosition.withoutSale", "alone := «s.saleEvidence().walletHoldsOnlyOwn()»", "true"},
