@@ -29,6 +29,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		},
 		"unconfirmed_limits":     refusedUnconfirmed,
 		"stop_beside_exit":       exitWithAnUncoveredPart,
+		"first_purchase_lost":    firstPurchaseAhead,
 		"sold_rest_unprotected":  restOfUnlistedSale,
 		"resting_stop_sold":      func(t testing.TB) { exitAfterRefusedStop(t, 50_000e8, 10) },
 		"canceled_twice":         canceledOnce,

@@ -154,11 +154,20 @@ func (o *observedAccount) walletLags(symbol *SymbolState) bool {
 		return false
 	}
 	t := &symbol.spot.lag
-	by := (o.balanceBeyondFills(symbol) - t.excess).Abs()
-	if !t.compared && symbol.last > 0 && symbol.tooSmallToTrade(by) { // what rounded fees left before the start
-		return false
+	by := (o.balanceOverFills(symbol) - t.excess).Abs()
+	if !t.compared {
+		by = o.balanceBeyondFills(symbol).Abs()
+		if symbol.last > 0 && symbol.tooSmallToTrade(by) { // what rounded fees left before the start
+			return false
+		}
 	}
 	return by > max(t.fees, t.unexpectedFees(symbol))
+}
+
+// balanceOverFills returns the quantity that the newest wallet shows beyond the fills, whoever owns it: whose it is may be decided, wrongly or rightly,
+// before the fill is booked that explains it.
+func (o *observedAccount) balanceOverFills(symbol *SymbolState) exchange.Quantity {
+	return o.baseBalance(symbol) - symbol.Known() + symbol.Fees()
 }
 
 // unexpectedFees returns the largest amount by which the fees of purchases since then may exceed the expected ones.
@@ -182,7 +191,7 @@ func (t *walletLag) note(e *evidence, symbol *SymbolState, lags, proves bool) {
 	waited := t.rounds >= maxLagging || t.fromMS != 0 && e.fetched.EndedMS >= t.fromMS+lagWaitMS
 	switch {
 	case waited, proves && (!lags || len(symbol.live) == 0 || !t.compared):
-		*t = walletLag{excess: e.tracker.balanceBeyondFills(symbol), bought: symbol.Bought(), compared: true}
+		*t = walletLag{excess: e.tracker.balanceOverFills(symbol), bought: symbol.Bought(), compared: true}
 		return
 	case !lags:
 		t.fromMS, t.rounds, t.fees = 0, 0, max(t.fees, t.unexpectedFees(symbol))

@@ -83,6 +83,34 @@ func lagReads(t testing.TB, name string, rests bool, reads []lagRead) {
 	}
 }
 
+// Nothing is held. The wallet shows the first purchase before the list does. Until the fill is booked, its coins count as another's, but the wallet is ahead
+// of the fills all the same (seed 1099541643757).
+func TestFirstPurchaseThatCountsAsAnothersIsAhead(t *testing.T) {
+	t.Parallel()
+	firstPurchaseAhead(t)
+}
+
+func firstPurchaseAhead(t testing.TB) {
+	w := explains(t, 0, 0)
+	symbol := w.tracker.Symbol(coin)
+	order := w.rests()
+	w.looks(1_000, false, order)
+	if w.looks(1_000, false, order) {
+		t.Error("nothing is bought: want it not ahead")
+	}
+	w.looks(1_010, false, order)
+	if symbol.Unattributed() != 10 {
+		t.Fatalf("want 10 counted as another's, have %d", symbol.Unattributed())
+	}
+	if !w.looks(1_010, true, order) {
+		t.Error("the fill is not booked: want it ahead")
+	}
+	w.bought(&order, 10)
+	if w.looks(1_010, false, order) {
+		t.Error("the fill is booked: want it not ahead")
+	}
+}
+
 // A difference that lasts for ten reads has another cause.
 func TestWalletThatStaysAheadLagsForTenReads(t *testing.T) {
 	t.Parallel()
