@@ -157,9 +157,9 @@ func (o *observedAccount) walletLags(symbol *SymbolState) bool {
 	by := (o.balanceOverFills(symbol) - t.excess).Abs()
 	if !t.compared {
 		by = o.balanceBeyondFills(symbol).Abs()
-		if symbol.last > 0 && symbol.tooSmallToTrade(by) { // what rounded fees left before the start
-			return false
-		}
+	}
+	if !t.compared && symbol.last > 0 && symbol.tooSmallToTrade(by) { // what rounded fees left before the start
+		return false
 	}
 	return by > max(t.fees, t.unexpectedFees(symbol))
 }

@@ -67,8 +67,8 @@ func TestOrdersAreReadByIDIfListFails(t *testing.T) {
 }
 
 // The history of the order's symbol is read from a minute before it was sent, unless a list has shown the order resting and still does.
-// Its trades are read if the list does not show it. The newest orders are read of a symbol that was not read, with a purchase of a
-// new journal, and while another botd trades.
+// Its trades are read if the list does not show it. The newest orders are read of a symbol that was not read, and while another botd
+// trades.
 func TestSpotOrderReads(t *testing.T) {
 	t.Parallel()
 	row := exchange.UnreadableRow{ID: 5, Symbol: "BTC-USDT"}
@@ -76,7 +76,7 @@ func TestSpotOrderReads(t *testing.T) {
 	refused := func(w *world) {
 		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sendsOn(coin, placement.Entry), Body: record.Refused{Reason: "no"}})
 	}
-	const history, purchase = "history from -60000", "history from -60000, newest" // the world's journal was new at its start
+	const history = "history from -60000"
 	for _, c := range []struct {
 		name    string
 		listed  []int64 // ids of the listed open orders; nil if the list could not be read
@@ -85,10 +85,10 @@ func TestSpotOrderReads(t *testing.T) {
 		want    string
 	}{
 		{"nothing is under way", []int64{}, func(*world) {}, false, ""},
-		{"it was not answered", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry) }, false, purchase},
-		{"it was answered, and is listed", []int64{5}, func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Entry), 5) }, false, purchase},
+		{"it was not answered", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry) }, false, history},
+		{"it was answered, and is listed", []int64{5}, func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Entry), 5) }, false, history},
 		{"it was answered, and is not listed", []int64{7}, func(w *world) { w.acknowledged(w.sendsOn(coin, placement.Entry), 5) }, false,
-			purchase + ", trades of 5"},
+			history + ", trades of 5"},
 		{"it rests", []int64{7, 5}, rests, false, ""},
 		{"it does not rest any more", []int64{7}, rests, false, history + ", trades of 5"},
 		{"its row cannot be read", []int64{7}, rests, true, ""},
@@ -97,9 +97,9 @@ func TestSpotOrderReads(t *testing.T) {
 			rests(w)
 			w.engine.tracker.NoteCancel(w.engine.tracker.LiveAt(0).ClientOrderID(), w.now)
 		}, false, history},
-		{"two of one symbol", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry); w.now += 7; w.sendsOn(coin, placement.Exit) }, false, purchase},
+		{"two of one symbol", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry); w.now += 7; w.sendsOn(coin, placement.Exit) }, false, history},
 		{"it was refused", []int64{}, refused, false, history},
-		{"one was refused, and one is not answered", []int64{}, func(w *world) { refused(w); w.sendsOn(coin, placement.Exit) }, false, purchase},
+		{"one was refused, and one is not answered", []int64{}, func(w *world) { refused(w); w.sendsOn(coin, placement.Exit) }, false, history},
 		{"it was refused in a backtest", []int64{}, func(w *world) { refused(w); w.engine.config.Feed = true }, false, ""},
 		{"its symbol was not read", []int64{}, func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, false, "newest"},
 		{"its symbol was not read, in a backtest", []int64{}, func(w *world) {
