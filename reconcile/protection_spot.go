@@ -58,7 +58,7 @@ func (d spotStops) converge() {
 		d.moveStops(price)
 	case d.tooSmall(missing):
 	case len(d.stops) >= maxStops && !d.desired.Unread && !d.tracker.StandsDown() && d.mayMoveStop(): // while botd stands down, no stop is removed to merge it
-		d.mergeStops()
+		d.mergeStops(0)
 	case d.pricePassed(placement.StopLoss, price) && len(d.stops) == 0 && d.tooSmall(d.ownPosition) && !d.tracker.StandsDown():
 		// an earlier wallet lacked it: what the newest one shows of it is sold
 		d.positionExit().stopNow(min(missing, d.symbol.rules.FloorQuantity(position.ownBalance())))
@@ -73,9 +73,21 @@ func (d spotStops) converge() {
 		case len(d.stops)+len(d.targetOrders) == 0 && !d.saleEvidence().mayHaveSold(): // only the wallet lacks it
 			d.addStop(missing-sold, d.stopFromLast(price))
 		}
+	case d.lacksForMinimum(missing, price) > 0 && !d.desired.Unread && !d.tracker.StandsDown() && d.mayMoveStop():
+		d.mergeStops(d.lacksForMinimum(missing, price))
 	default:
 		d.addStop(missing, price)
 	}
+}
+
+// lacksForMinimum returns what a quantity that is large enough to be sold at the last price lacks to be sold at a stop price, which is lower.
+func (d spotStops) lacksForMinimum(quantity exchange.Quantity, stop exchange.Price) exchange.Quantity {
+	rules := d.symbol.rules
+	least := rules.QuantityFor(rules.MinNotional, stop)
+	if rules.BelowMinimum(stop, least) { // it is rounded down
+		least += rules.QuantityTick
+	}
+	return max(0, least-quantity)
 }
 
 // exitPassed sells the uncovered quantity at once, because the price has passed the stop's, and returns the quantity that it sells or is about to sell.
@@ -208,19 +220,19 @@ func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	return quantity
 }
 
-// mergeStops makes room for another stop: it removes the smallest one, and the next stop covers its
+// mergeStops makes room for another stop: it removes the smallest one of at least a quantity, and the next stop covers its
 // quantity together with the uncovered one.
-func (d spotStops) mergeStops() {
+func (d spotStops) mergeStops(least exchange.Quantity) {
 	var smallest *account.Placement
 	for _, p := range d.stops {
 		if p.Order().Type != exchange.StopLimit || p.State().OutcomeUncertain() {
 			return
 		}
-		if smallest == nil || p.Remaining() < smallest.Remaining() {
+		if p.Remaining() >= least && (smallest == nil || p.Remaining() < smallest.Remaining()) {
 			smallest = p
 		}
 	}
-	if d.symbol.rules.Tradable {
+	if smallest != nil && d.symbol.rules.Tradable {
 		d.cancel(smallest, "one stop replaces two")
 	}
 }

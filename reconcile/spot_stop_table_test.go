@@ -319,16 +319,20 @@ func TestSaleExcludesStopsPastTheirPrice(t *testing.T) {
 // The smallest stop stays if a stop is being sold at once or is uncertain.
 func TestSmallestOfEightStopsIsReplaced(t *testing.T) {
 	t.Parallel()
+	stands := func(w *wallet) { w.places(placement.StopLoss, 20, stopOf(3)) }
 	for _, c := range []struct {
-		name string
-		last func(w *wallet)
-		want string
+		name  string
+		least exchange.Quantity
+		last  func(w *wallet)
+		want  string
 	}{
-		{"all stand", func(w *wallet) { w.places(placement.StopLoss, 20, stopOf(3)) }, "cancel 12: one stop replaces two"},
-		{"one is being sold at once", func(w *wallet) { w.places(placement.StopLoss, 20, saleOf(3)) }, ""},
-		{"the fate of one is not known", func(w *wallet) { w.places(placement.StopLoss, 0, stopOf(3)) }, ""},
-		{"it is not traded", func(w *wallet) {
-			w.places(placement.StopLoss, 20, stopOf(3))
+		{"all stand", 0, stands, "cancel 12: one stop replaces two"},
+		{"three are needed", 3, stands, "cancel 13: one stop replaces two"},
+		{"nine are needed", 9, stands, ""},
+		{"one is being sold at once", 0, func(w *wallet) { w.places(placement.StopLoss, 20, saleOf(3)) }, ""},
+		{"the fate of one is not known", 0, func(w *wallet) { w.places(placement.StopLoss, 0, stopOf(3)) }, ""},
+		{"it is not traded", 0, func(w *wallet) {
+			stands(w)
 			w.tracker.Symbol(coin).rules.Tradable = false
 		}, ""},
 	} {
@@ -338,7 +342,7 @@ func TestSmallestOfEightStopsIsReplaced(t *testing.T) {
 		}
 		c.last(w)
 		d := w.deriving(nil)
-		if d.spotStops().mergeStops(); summary(d.intents) != c.want {
+		if d.spotStops().mergeStops(c.least); summary(d.intents) != c.want {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, summary(d.intents))
 		}
 	}

@@ -50,6 +50,14 @@ func TestSpotIntents(t *testing.T) {
 	}
 	const room, moves, less = "makes room for the exit", "the protection moves", "the stop would sell more than the position"
 	slow := func(w *Desired) { w.Bridge = false }
+	minimum := func(notional int64, changes ...change) change {
+		return func(w *Desired) {
+			w.Symbol.rules.MinNotional = exchange.AmountOf(notional)
+			for _, change := range changes {
+				change(w)
+			}
+		}
+	}
 	for _, c := range []struct {
 		name   string
 		target exchange.Quantity
@@ -68,6 +76,11 @@ func TestSpotIntents(t *testing.T) {
 		{"one of eight gives way to what comes", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, nil, cancels("one stop replaces two", 20)},
 		{"seven stand", 10, rests(1, 1, 1, 1, 1, 1, 1), 0, nil, fmt.Sprintf(stop, 3)},
 		{"none gives way while nothing is traded", 10, rests(1, 1, 1, 1, 1, 1, 1, 1), 0, func(w *Desired) { w.Symbol.rules.Tradable = false }, ""},
+		{"the uncovered part is too small at its stop", 10, rests(4), 0, minimum(298), cancels("one stop replaces two", 20)},
+		{"it is large enough", 10, rests(4), 0, minimum(294), "stop_loss sell stop_limit 6 at 49000 stop 49000: protects the position"},
+		{"it is too small, and the account is not read", 10, rests(4), 0, minimum(298, func(w *Desired) { w.Unread = true }), ""},
+		{"it is too small, and reads contradict each other", 10, rests(4), 0, minimum(298, func(w *Desired) { w.Symbol.contradicted = "a test" }), ""},
+		{"all of it is too small at its stop", 10, nil, 0, minimum(495), ""},
 		{"it moves", 10, at(48_000e8, minute, 10), 0, nil, cancels(moves, 20)},
 		{"it has moved within the minute", 10, at(48_000e8, minute-1, 10), 0, nil, ""},
 		{"the oldest moves first", 10, at(48_000e8, minute, 4, 6), 0, nil, cancels(moves, 20)},

@@ -71,6 +71,10 @@ var wallet = []Row{
 		"runtime/engine TestUserTradesOfOmittedOrdersAreReadInTurn", []Edit{
 			{"runtime/engine.reader.askTrades", "p.OrderID() > r.tradesReadOf", "true"},
 		}},
+	{"small_part_unprotected", "a part that is below the minimum at its stop price gets no stop, although another stop could be enlarged by it", "20",
+		"reconcile TestSpotIntents", []Edit{
+			{"reconcile.spotStops.converge", "d.lacksForMinimum(missing, price) > 0", "false"},
+		}},
 	{"frozen_unreported", "flatten is complete although the wallet freezes units that no known order sells", "13",
 		"runtime/engine TestFlattenReportsFrozenUnitsThatNoOrderExplains", []Edit{
 			{"runtime/engine.reporter.blindExit", "frozen != 0", "false"},
