@@ -13,17 +13,14 @@ import (
 // a stop protects the position again.
 func TestOldListTakesNoEndedEntryBack(t *testing.T) {
 	t.Parallel()
-	byID := func(orderID int64, status exchange.OrderStatus) OrderByID {
-		return OrderByID{OrderID: 8, Known: true, Order: exchange.Order{ID: orderID, Market: exchange.Futures, Symbol: "BTC-USDT", Status: status}}
-	}
-	open := byID(8, exchange.StatusOpen)
+	open := futuresAnswer(8, exchange.StatusOpen)
 	for name, c := range map[string]deniedOrder{
 		"for L":                     {answer: open, forMS: 1_000},
 		"for longer":                {answer: open, forMS: 1_500, reads: true, want: true},
 		"a stop":                    {answer: open, forMS: 1_500, stop: true, reads: true, want: true},
-		"its read shows its end":    {answer: byID(8, exchange.StatusCanceled), forMS: 3_000, reads: true},
+		"its read shows its end":    {answer: futuresAnswer(8, exchange.StatusCanceled), forMS: 3_000, reads: true},
 		"its read does not find it": {answer: OrderByID{OrderID: 8}, forMS: 3_000, reads: true},
-		"another order's answer":    {answer: byID(9, exchange.StatusOpen), forMS: 3_000, reads: true},
+		"another order's answer":    {answer: futuresAnswer(9, exchange.StatusOpen), forMS: 3_000, reads: true},
 		"no answer":                 {answer: OrderByID{}, forMS: 3_000, reads: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -31,6 +28,11 @@ func TestOldListTakesNoEndedEntryBack(t *testing.T) {
 			c.check(t)
 		})
 	}
+}
+
+// futuresAnswer answers the read of order 8 with an order.
+func futuresAnswer(orderID int64, status exchange.OrderStatus) OrderByID {
+	return OrderByID{OrderID: 8, Known: true, Order: exchange.Order{ID: orderID, Market: exchange.Futures, Symbol: "BTC-USDT", Status: status}}
 }
 
 type deniedOrder struct {

@@ -20,6 +20,20 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"disagreement_at_once":  func(t testing.TB) { unconfirmedStop{listed: true, free: "0.01", frozen: "0", forMS: 1_000}.check(t) },
 		"persons_units_stopped": func(t testing.TB) { unconfirmedStop{others: "1", listed: true, free: "1.01", frozen: "0"}.check(t) },
 		"old_list_restores":     func(t testing.TB) { endedStop{forMS: 1_000}.check(t) },
+		"shown_again_by_list": func(t testing.TB) {
+			deniedOrder{answer: futuresAnswer(8, exchange.StatusCanceled), forMS: 3_000, reads: true}.check(t)
+		},
+		"small_part_unprotected": func(t testing.TB) {
+			w, _ := protecting(t)
+			stop := w.places(placement.StopLoss, 20, stopOf(4))
+			w.now += 1_000
+			w.shows("1.006", "0.004", stop)
+			d := w.deriving(stopped2)
+			d.symbol.rules.MinNotional = exchange.AmountOf(298)
+			if d.spotStops().converge(); summary(d.intents) != "cancel 20: one stop replaces two" {
+				t.Errorf("want the stop enlarged, have %q", summary(d.intents))
+			}
+		},
 		"shown_end_ignored":     func(t testing.TB) { endedStop{forMS: 10_000, inHistory: true}.check(t) },
 		"resting_sale_not_sold": func(t testing.TB) { endedStop{forMS: 3_000, filled: 10, sold: true, want: true}.check(t) },
 		"denied_without_end":    func(t testing.TB) { deniedStop{freezes: true, want: 2}.check(t) },

@@ -605,19 +605,24 @@ func TestReplacedPositionIsLiquidated(t *testing.T) {
 		seen     []int64
 		recorded int64
 		want     bool
+		flat     bool // the list shows no position now
 	}{
-		"shown before":              {nil, []int64{9, 10}, 0, true},
-		"after an earlier one":      {nil, []int64{9, 10}, 8, true},
-		"in the journal":            {nil, []int64{9, 10}, 9, false},
-		"before one in the journal": {nil, []int64{9, 10}, 10, false},
-		"never shown":               {nil, []int64{8, 10}, 0, false},
-		"the current one":           {func(p *exchange.Position) { p.ID = 10 }, []int64{9, 10}, 0, false},
-		"closed":                    {func(p *exchange.Position) { p.Status = exchange.PositionClosed }, []int64{9, 10}, 0, false},
-		"in part":                   {func(p *exchange.Position) { p.Remaining = 1 }, []int64{9, 10}, 0, false},
-		"of another symbol":         {func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, []int64{9, 10}, 0, false},
+		"shown before":              {nil, []int64{9, 10}, 0, true, false},
+		"after an earlier one":      {nil, []int64{9, 10}, 8, true, false},
+		"in the journal":            {nil, []int64{9, 10}, 9, false, false},
+		"before one in the journal": {nil, []int64{9, 10}, 10, false, false},
+		"never shown":               {nil, []int64{8, 10}, 0, false, false},
+		"the current one":           {func(p *exchange.Position) { p.ID = 10 }, []int64{9, 10}, 0, false, false},
+		"closed":                    {func(p *exchange.Position) { p.Status = exchange.PositionClosed }, []int64{9, 10}, 0, false, false},
+		"in part":                   {func(p *exchange.Position) { p.Remaining = 1 }, []int64{9, 10}, 0, false, false},
+		"of another symbol":         {func(p *exchange.Position) { p.Symbol = "ETH-USDT" }, []int64{9, 10}, 0, false, false},
+		"no later one":              {nil, []int64{9, 10}, 0, false, true},
 	} {
 		d, symbol := opened(t, 0)
 		symbol.futuresEvidence.shownID, symbol.futuresEvidence.shownOf, symbol.positionID, symbol.seen = 10, symbol.OpenedMS(), 10, c.seen
+		if !c.flat {
+			symbol.position = 1
+		}
 		if c.recorded != 0 {
 			d.tracker.Apply(&record.Record{AtMS: d.now, Symbol: bitcoin, Body: record.Liquidated{PositionID: c.recorded}})
 		}

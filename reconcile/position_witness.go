@@ -196,7 +196,7 @@ func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 // replaced reports whether a row of positions/history shows the liquidation of a position in whose place the list shows a later one: a fill of an order
 // that was on its way has opened that. The exchange numbers positions upward, so each counts once.
 func replaced(s *SymbolState, row *exchange.Position) bool {
-	return row.Status == exchange.PositionLiquidated && row.Symbol == s.Key().Name && row.Remaining == 0 &&
+	return s.AtVenue() != 0 && row.Status == exchange.PositionLiquidated && row.Symbol == s.Key().Name && row.Remaining == 0 &&
 		row.ID != s.positionID && row.ID > s.LiquidatedID() && slices.Contains(s.seen, row.ID)
 }
 

@@ -45,27 +45,32 @@ func TestEntryShownAsEndedThatRestsIsCanceledOnFutures(t *testing.T) {
 	for name, restarts := range map[string]bool{"running": false, "after a start": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, rest(10, 40_000e8))
-			w.mirror = w.futuresDenial(exchange.Limit, exchange.StatusCanceled)
-			w.pass(30_000)
-			if open := w.openFutures(exchange.Limit); open < 2 {
-				t.Fatalf("want entries that the exchange denies, have %d\n%s", open, w.story())
-			}
-			if restarts {
-				w.start()
-			}
-			w.give(&EventHalt{Level: record.LevelCancel, Reason: "a test"})
-			w.pass(3_000)
-			w.mirror = nil
-			reported := false
-			for range 40 {
-				w.pass(500)
-				reported = reported || strings.Contains(strings.Join(w.wantState("halted").Blind, "\n"), "rests on the exchange although it was shown as ended")
-			}
-			if d := w.wantState("halted"); !reported || w.openFutures(exchange.Limit) != 0 || len(d.Blind) != 0 {
-				t.Errorf("want them reported, %t, and none resting, have %d, %+v\n%s", reported, w.openFutures(exchange.Limit), d, w.story())
-			}
+			deniedEntry(t, restarts)
 		})
+	}
+}
+
+func deniedEntry(t testing.TB, restarts bool) {
+	t.Helper()
+	w := newWorld(t, rest(10, 40_000e8))
+	w.mirror = w.futuresDenial(exchange.Limit, exchange.StatusCanceled)
+	w.pass(30_000)
+	if open := w.openFutures(exchange.Limit); open < 2 {
+		t.Fatalf("want entries that the exchange denies, have %d\n%s", open, w.story())
+	}
+	if restarts {
+		w.start()
+	}
+	w.give(&EventHalt{Level: record.LevelCancel, Reason: "a test"})
+	w.pass(3_000)
+	w.mirror = nil
+	reported := false
+	for range 40 {
+		w.pass(500)
+		reported = reported || strings.Contains(strings.Join(w.wantState("halted").Blind, "\n"), "rests on the exchange although it was shown as ended")
+	}
+	if d := w.wantState("halted"); !reported || w.openFutures(exchange.Limit) != 0 || len(d.Blind) != 0 {
+		t.Errorf("want them reported, %t, and none resting, have %d, %+v\n%s", reported, w.openFutures(exchange.Limit), d, w.story())
 	}
 }
 

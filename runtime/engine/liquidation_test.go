@@ -89,34 +89,39 @@ func TestLiquidationDuringAnEntryIsAnEvent(t *testing.T) {
 	for name, options := range map[string][]option{"without a ledger": nil, "with one": {books}, "foreign: adopt": {foreign("adopt")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			target := exchange.Quantity(1_500)
-			w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) },
-				append(options, func(w *world) { w.config.Strategies[0].Leverage = 20 })...)
-			w.pass(60_000)
-			w.wantHeld(1_500)
-			target = 1_510
-			w.network = func(call *Call) fate {
-				if call.Request.Operation == exchange.FuturesPlace {
-					w.price("43500")
-				}
-				return fate{}
-			}
-			w.pass(60_000)
-			if w.held() != 10 {
-				t.Fatalf("want the later position of 10, have %d\n%s", w.held(), w.story())
-			}
-			if all := w.liquidations(); len(all) != 1 || all[0].PositionID == 0 || all[0].Realized.Sign() >= 0 {
-				t.Fatalf("want one liquidation in the journal, with its loss; have %+v\n%s", all, w.story())
-			}
-			if halt := w.wantState("halted"); halt.Scope != (account.Scope{Strategy: "one"}) || !strings.Contains(halt.Cause, "liquidated") {
-				t.Errorf("want the strategy halted with the cause, have %+v", halt)
-			}
-			w.start()
-			w.pass(60_000)
-			if len(w.liquidations()) != 1 {
-				t.Errorf("want it journalled once, also after a restart; have %d", len(w.liquidations()))
-			}
+			liquidatedDuringAnEntry(t, options...)
 		})
+	}
+}
+
+func liquidatedDuringAnEntry(t testing.TB, options ...option) {
+	t.Helper()
+	target := exchange.Quantity(1_500)
+	w := newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(target)(view, plan) },
+		append(options, func(w *world) { w.config.Strategies[0].Leverage = 20 })...)
+	w.pass(60_000)
+	w.wantHeld(1_500)
+	target = 1_510
+	w.network = func(call *Call) fate {
+		if call.Request.Operation == exchange.FuturesPlace {
+			w.price("43500")
+		}
+		return fate{}
+	}
+	w.pass(60_000)
+	if w.held() != 10 {
+		t.Fatalf("want the later position of 10, have %d\n%s", w.held(), w.story())
+	}
+	if all := w.liquidations(); len(all) != 1 || all[0].PositionID == 0 || all[0].Realized.Sign() >= 0 {
+		t.Fatalf("want one liquidation in the journal, with its loss; have %+v\n%s", all, w.story())
+	}
+	if halt := w.wantState("halted"); halt.Scope != (account.Scope{Strategy: "one"}) || !strings.Contains(halt.Cause, "liquidated") {
+		t.Errorf("want the strategy halted with the cause, have %+v", halt)
+	}
+	w.start()
+	w.pass(60_000)
+	if len(w.liquidations()) != 1 {
+		t.Errorf("want it journalled once, also after a restart; have %d", len(w.liquidations()))
 	}
 }
 

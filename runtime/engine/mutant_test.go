@@ -119,6 +119,10 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 				t.Errorf("a signal that nobody has answered: want %v, have %v", ErrNotReady, err)
 			}
 		},
+		"resting_entry_forgotten": func(t testing.TB) { deniedEntry(t, false) },
+		"replaced_unreported":     func(t testing.TB) { liquidatedDuringAnEntry(t) },
+		"trades_read_at_once":     tradesReadInTurn,
+		"trades_read_of_some":     tradesReadInTurn,
 		"resting_stop_forgotten":  restingStop{market: onEther, shown: exchange.StatusCanceled}.check,
 		"frozen_unreported":       restingStop{market: onEther, shown: exchange.StatusFilled}.reported,
 		"first_rules_decide":      func(t testing.TB) { hugeMinimum(t, onEther) },

@@ -12,6 +12,11 @@ import (
 // request budget.
 func TestUserTradesOfOmittedOrdersAreReadInTurn(t *testing.T) {
 	t.Parallel()
+	tradesReadInTurn(t)
+}
+
+func tradesReadInTurn(t testing.TB) {
+	t.Helper()
 	const orders = 2*maxTradesRead + 2
 	w := newWorld(t, func(_ *strategy.View, plan *strategy.Plan) {
 		plan.OrdersSet = true
