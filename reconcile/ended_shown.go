@@ -75,7 +75,7 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 		id, former = duplicateID(row), duplicate
 	}
 	unsold := max(0, former.Filled-row.Filled)
-	stop := row.Side == exchange.Sell && row.Type.StopLoss()
+	stop := row.Type.StopLoss() && (row.Market == exchange.Spot && row.Side == exchange.Sell || row.Reduces()) // any other one opens a position
 	body := record.Found{Purpose: s.tracker.purposeOf(id), Filled: former.Filled, Duplicate: !stop,
 		Evidence: "order " + id + " rests on the exchange although it was shown as ended"}
 	if stop {

@@ -86,3 +86,72 @@ func (c endedStop) check(t testing.TB) {
 		t.Errorf("want it canceled: %t, have %t", c.sold, again.Duplicate())
 	}
 }
+
+// A sale that was shown as filled, and rests with a part of it sold, is the position again as far as the wallet freezes it. Units that a wallet attributed
+// to others meanwhile are botd's again.
+func TestRestingSaleIsThePositionAgain(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name             string
+		side             exchange.Side
+		kind             exchange.OrderType
+		shown            exchange.Quantity // filled, by the row
+		frozen, balance  exchange.Quantity
+		baseline         exchange.Quantity
+		adopted, without exchange.Quantity // what is adopted, and the new baseline; -1 if it stays
+		duplicate        bool
+	}{
+		{"all of it rests", exchange.Sell, exchange.StopLimit, 0, 10, 10, 0, 10, -1, false},
+		{"a part has sold", exchange.Sell, exchange.StopLimit, 4, 6, 6, 0, 6, -1, false},
+		{"a wallet counted it as another's", exchange.Sell, exchange.StopLimit, 4, 6, 9, 6, 6, 3, false},
+		{"others hold as much as before", exchange.Sell, exchange.StopLimit, 4, 6, 9, 3, 6, -1, false},
+		{"the wallet freezes less", exchange.Sell, exchange.StopLimit, 4, 5, 6, 0, 0, -1, true},
+		{"a resting exit", exchange.Sell, exchange.Limit, 4, 6, 6, 0, 6, -1, true},
+		{"a purchase", exchange.Buy, exchange.Limit, 4, 6, 6, 0, 0, -1, true},
+		{"it sold as much", exchange.Sell, exchange.StopLimit, 10, 0, 0, 0, 0, -1, false},
+	} {
+		w := holdingNextTo(t, ForeignHalt, "0")
+		sold := w.places(placement.StopLoss, 8, stopOf(10))
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Filled, Filled: 10}})
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
+		symbol, row := w.tracker.Symbol(coin), sold
+		known := symbol.Known()
+		row.Side, row.Type, row.Filled, row.Status, symbol.frozenUnexplained = c.side, c.kind, c.shown, exchange.StatusOpen, c.frozen
+		free := exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: symbol.rules.QuantityAmount(c.balance)}})
+		s := w.tracker.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: free})
+		w.tracker.observedAccount.beginRead(s.fetched)
+		w.tracker.observedAccount.note(s.fetched)
+		s.orderRows().restore(symbol, &row)
+		p := w.tracker.Placement(duplicateID(&row))
+		if p == nil || p.Duplicate() != c.duplicate || p.State() != placement.Working || p.OrderID() != 8 {
+			t.Errorf("%s: want it working again, and canceled %t, have %+v", c.name, c.duplicate, p)
+			continue
+		}
+		if stop := c.side == exchange.Sell && c.kind == exchange.StopLimit; stop != (p.Purpose() == placement.StopLoss) && stop {
+			t.Errorf("%s: want a stop, have a %s", c.name, p.Purpose())
+		}
+		baseline := c.without
+		if baseline < 0 {
+			baseline = c.baseline
+		}
+		if have := symbol.Known() - known; have != c.adopted || symbol.Baseline() != baseline {
+			t.Errorf("%s: want %d adopted and %d of others, have %d, %d", c.name, c.adopted, baseline, have, symbol.Baseline())
+		}
+	}
+}
+
+// The engine reads the history from the date of the oldest of these orders, and reports them in a halt.
+func TestEndedOrdersThatAreShownAreReported(t *testing.T) {
+	t.Parallel()
+	var o observation
+	if rows := o.EndedShown(); len(rows) != 0 || o.HistoryFrom(700) != 700 || o.FrozenUnexplained() != 0 {
+		t.Errorf("want none, have %v", rows)
+	}
+	o.frozenUnexplained = 6
+	for id, createdMS := range []int64{900, 400, 500} {
+		o.endedShown = append(o.endedShown, endedShown{row: exchange.Order{ID: int64(id), CreatedMS: createdMS}})
+	}
+	if rows := o.EndedShown(); len(rows) != 3 || rows[1].ID != 1 || o.HistoryFrom(700) != 400 || o.HistoryFrom(300) != 300 || o.FrozenUnexplained() != 6 {
+		t.Errorf("want three, the history from 400, and 6 frozen, have %v, %d, %d", rows, o.HistoryFrom(700), o.FrozenUnexplained())
+	}
+}

@@ -78,6 +78,10 @@ func unnamedPeersYield(t testing.TB) {
 		want int64
 	}{
 		{"none", unnamedPeer{ownID: 5}, 0},
+		{"perhaps one, whose order is newer", unnamedPeer{suspectedID: 6, ownSuspectID: 5}, 2 * yieldMS},
+		{"perhaps one, whose order is as new", unnamedPeer{suspectedID: 6, ownSuspectID: 6}, 2 * yieldMS},
+		{"perhaps one, whose order is older", unnamedPeer{suspectedID: 6, ownSuspectID: 7}, 4 * yieldMS},
+		{"one for certain, and perhaps another", unnamedPeer{firstID: 3, lastID: 9, ownID: 5, rank: -1, suspectedID: 6, ownSuspectID: 7}, 0},
 		{"the smaller mark", unnamedPeer{firstID: 3, lastID: 9, ownID: 5, rank: -1}, 0},
 		{"the larger mark", unnamedPeer{firstID: 3, lastID: 9, ownID: 5, rank: 1}, 2 * yieldMS},
 		{"no mark, the older order", unnamedPeer{firstID: 3, lastID: 9, ownID: 5}, yieldMS},
