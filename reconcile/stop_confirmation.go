@@ -164,8 +164,8 @@ func (d spotStops) placeUnconfirmed() {
 	}
 }
 
-// exitWaits reports whether an exit is about to sell the position: it waits for the coins of stops whose cancel was sent or answered just now. Another stop
-// would take coins from it.
+// exitWaits reports whether an exit is about to sell the position: it waits for the units of stops whose cancel was sent or answered just now. Another stop
+// would take units from it.
 func (d spotStops) exitWaits() bool {
 	return d.reserved > 0 && slices.ContainsFunc(d.stops, func(p *account.Placement) bool {
 		known := d.tracker.delivery(p)

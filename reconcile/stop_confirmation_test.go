@@ -71,7 +71,7 @@ func (c unconfirmedStop) check(t testing.TB) {
 }
 
 // Six of ten have had no stop for three seconds, and the plan ends the position. From the answer to the cancel of the other four's stop the exit waits a
-// second for their coins. No stop takes the six from it meanwhile (seed 921016853).
+// second for their units. No stop takes the six from it meanwhile (seed 921016853).
 func TestExitThatWaitsForItsCoinsLosesNoneToAStop(t *testing.T) {
 	t.Parallel()
 	exitWithAnUncoveredPart(t)

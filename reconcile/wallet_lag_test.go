@@ -83,7 +83,7 @@ func lagReads(t testing.TB, name string, rests bool, reads []lagRead) {
 	}
 }
 
-// Nothing is held. The wallet shows the first purchase before the list does. Until the fill is booked, its coins count as another's, but the wallet is ahead
+// Nothing is held. The wallet shows the first purchase before the list does. Until the fill is booked, its units count as another's, but the wallet is ahead
 // of the fills all the same (seed 1099541643757).
 func TestFirstPurchaseThatCountsAsAnothersIsAhead(t *testing.T) {
 	t.Parallel()

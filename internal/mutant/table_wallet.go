@@ -138,7 +138,7 @@ var wallet = []Row{
 		"runtime/engine TestALaggingWalletIsNoGainAndNoLoss", []Edit{
 			{"reconcile.observedAccount.WalletAhead", "t.lag.fromMS != 0", "false"},
 		}},
-	{"first_purchase_lost", "the money of a first purchase counts as lost, because its coins count as another's until the fill is booked", "limits",
+	{"first_purchase_lost", "the money of a first purchase counts as lost, because its units count as another's until the fill is booked", "limits",
 		"reconcile TestFirstPurchaseThatCountsAsAnothersIsAhead", []Edit{
 			{"reconcile.observedAccount.walletLags", "(«o.balanceOverFills(symbol)» - t.excess)", "o.balanceBeyondFills(symbol)"},
 		}},
