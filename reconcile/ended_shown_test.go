@@ -97,22 +97,25 @@ func TestRestingSaleIsThePositionAgain(t *testing.T) {
 		kind             exchange.OrderType
 		shown            exchange.Quantity // filled, by the row
 		frozen, balance  exchange.Quantity
-		baseline         exchange.Quantity
+		baseline, held   exchange.Quantity // of others, and botd's other units
 		adopted, without exchange.Quantity // what is adopted, and the new baseline; -1 if it stays
 		duplicate        bool
 	}{
-		{"all of it rests", exchange.Sell, exchange.StopLimit, 0, 10, 10, 0, 10, -1, false},
-		{"a part has sold", exchange.Sell, exchange.StopLimit, 4, 6, 6, 0, 6, -1, false},
-		{"a wallet counted it as another's", exchange.Sell, exchange.StopLimit, 4, 6, 9, 6, 6, 3, false},
-		{"others hold as much as before", exchange.Sell, exchange.StopLimit, 4, 6, 9, 3, 6, -1, false},
-		{"the wallet freezes less", exchange.Sell, exchange.StopLimit, 4, 5, 6, 0, 0, -1, true},
-		{"a resting exit", exchange.Sell, exchange.Limit, 4, 6, 6, 0, 6, -1, true},
-		{"a purchase", exchange.Buy, exchange.Limit, 4, 6, 6, 0, 0, -1, true},
-		{"it sold as much", exchange.Sell, exchange.StopLimit, 10, 0, 0, 0, 0, -1, false},
+		{"all of it rests", exchange.Sell, exchange.StopLimit, 0, 10, 10, 0, 0, 10, -1, false},
+		{"a part has sold", exchange.Sell, exchange.StopLimit, 4, 6, 6, 0, 0, 6, -1, false},
+		{"a wallet counted it as another's", exchange.Sell, exchange.StopLimit, 4, 6, 9, 6, 0, 6, 3, false},
+		{"others hold as much as before", exchange.Sell, exchange.StopLimit, 4, 6, 9, 3, 0, 6, -1, false},
+		{"next to other units of botd's", exchange.Sell, exchange.StopLimit, 4, 6, 14, 6, 5, 6, 3, false},
+		{"the wallet lacks a unit", exchange.Sell, exchange.StopLimit, 4, 6, 5, 2, 0, 6, 0, false},
+		{"the wallet freezes less", exchange.Sell, exchange.StopLimit, 4, 5, 6, 0, 0, 0, -1, true},
+		{"a resting exit", exchange.Sell, exchange.Limit, 4, 6, 6, 0, 0, 6, -1, true},
+		{"a purchase", exchange.Buy, exchange.Limit, 4, 6, 6, 0, 0, 0, -1, true},
+		{"it sold as much", exchange.Sell, exchange.StopLimit, 10, 0, 0, 0, 0, 0, -1, false},
 	} {
 		w := holdingNextTo(t, ForeignHalt, "0")
 		sold := w.places(placement.StopLoss, 8, stopOf(10))
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: sold.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Filled, Filled: 10}})
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: c.held}})
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: c.baseline}})
 		symbol, row := w.tracker.Symbol(coin), sold
 		known := symbol.Known()
@@ -129,6 +132,9 @@ func TestRestingSaleIsThePositionAgain(t *testing.T) {
 		}
 		if stop := c.side == exchange.Sell && c.kind == exchange.StopLimit; stop != (p.Purpose() == placement.StopLoss) && stop {
 			t.Errorf("%s: want a stop, have a %s", c.name, p.Purpose())
+		}
+		if filled := p.Filled(); c.adopted > 0 && filled != c.shown {
+			t.Errorf("%s: want %d filled, have %d", c.name, c.shown, filled)
 		}
 		baseline := c.without
 		if baseline < 0 {
@@ -153,5 +159,31 @@ func TestEndedOrdersThatAreShownAreReported(t *testing.T) {
 	}
 	if rows := o.EndedShown(); len(rows) != 3 || rows[1].ID != 1 || o.HistoryFrom(700) != 400 || o.HistoryFrom(300) != 300 || o.FrozenUnexplained() != 6 {
 		t.Errorf("want three, the history from 400, and 6 frozen, have %v, %d, %d", rows, o.HistoryFrom(700), o.FrozenUnexplained())
+	}
+}
+
+// The wallet freezes units for sales that no list shows: what it freezes beyond all known sales, if that is worth an order.
+func TestFrozenUnitsThatNothingSells(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		frozen exchange.Quantity
+		sale   exchange.Quantity // of a person
+		want   exchange.Quantity
+	}{{"none", 0, 0, 0}, {"all", 10, 0, 10}, {"a person sells a part", 10, 4, 6}, {"a person sells all", 10, 10, 0}} {
+		w := holdingNextTo(t, ForeignHalt, "0")
+		symbol := w.tracker.Symbol(coin)
+		symbol.frozenUnexplained, symbol.last = 9, 50_000e8
+		if c.sale > 0 {
+			symbol.foreign = []exchange.Order{{ID: 70, Market: exchange.Spot, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: c.sale,
+				Price: 60_000e8, Status: exchange.StatusOpen}}
+		}
+		balances := exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: symbol.rules.QuantityAmount(10), Frozen: symbol.rules.QuantityAmount(c.frozen)}})
+		s := w.tracker.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: balances})
+		w.tracker.observedAccount.beginRead(s.fetched)
+		w.tracker.observedAccount.note(s.fetched)
+		if s.noteFrozen(); symbol.frozenUnexplained != c.want {
+			t.Errorf("%s: want %d frozen for no known sale, have %d", c.name, c.want, symbol.frozenUnexplained)
+		}
 	}
 }

@@ -146,3 +146,19 @@ func stopOfAForgottenPurchase(t testing.TB, free string, starts bool, afterMS in
 		t.Errorf("with %s free, start %t, after %d ms: want botd's own stop canceled %t, have %v", free, starts, afterMS, cancel, off)
 	}
 }
+
+// Without a wallet, the open list shows which units no stop holds if the newest wallet is at most five seconds older.
+func TestListProtectsUnreadUnitsNextToARecentWallet(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		ageMS, listedMS int64
+		want            bool
+	}{{0, 90_000, true}, {recentWalletMS, 90_000, true}, {recentWalletMS + 1, 90_000, false}, {0, 89_000, false}} {
+		w := holdingNextTo(t, ForeignHalt, "0")
+		w.tracker.readBeganMS, w.tracker.walletRead, w.tracker.walletFromMS = 90_000, false, 90_000-c.ageMS
+		w.tracker.listed[exchange.Spot] = openList{beganMS: c.listedMS}
+		if have := w.tracker.MayProtectUnread(w.tracker.Symbol(coin)); have != c.want {
+			t.Errorf("a wallet %d ms older, a list of %d: want %t, have %t", c.ageMS, c.listedMS, c.want, have)
+		}
+	}
+}

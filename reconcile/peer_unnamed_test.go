@@ -78,6 +78,8 @@ func unnamedPeersYield(t testing.TB) {
 		want int64
 	}{
 		{"none", unnamedPeer{ownID: 5}, 0},
+		{"perhaps one, by the exchange's first order", unnamedPeer{suspectedID: 1}, 2 * yieldMS},
+		{"that, and an order of botd's", unnamedPeer{suspectedID: 1, ownSuspectID: 2}, 4 * yieldMS},
 		{"perhaps one, whose order is newer", unnamedPeer{suspectedID: 6, ownSuspectID: 5}, 2 * yieldMS},
 		{"perhaps one, whose order is as new", unnamedPeer{suspectedID: 6, ownSuspectID: 6}, 2 * yieldMS},
 		{"perhaps one, whose order is older", unnamedPeer{suspectedID: 6, ownSuspectID: 7}, 4 * yieldMS},
