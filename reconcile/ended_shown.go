@@ -60,7 +60,7 @@ func (s orderRows) restoreResting() {
 // showsOpen reports whether the spot history shows no end of an order, or its read by id shows it open.
 func (s *Snapshot) showsOpen(row *exchange.Order) bool {
 	if row.Market == exchange.Spot {
-		return s.showsNoEnd(row.ID)
+		return s.showsNoEnd(row.Key(), row.ID)
 	}
 	return slices.ContainsFunc(s.ByID, func(answer OrderByID) bool {
 		return answer.OrderID == row.ID && answer.Known && answer.Order.ID == row.ID && !answer.Order.Status.Final()

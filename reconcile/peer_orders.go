@@ -213,7 +213,7 @@ func (s peerOrders) noteReplacements(symbol *SymbolState) {
 // noteSoldElsewhere records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
 func (s peerOrders) noteSoldElsewhere(symbol *SymbolState) {
 	t := &symbol.spot
-	if s.fetched.History.Done() {
+	if s.fetched.readHistory(symbol.Key()) {
 		_, t.soldElsewhere = s.walletEvidence().salesOfOthers(symbol)
 	}
 	t.soldElsewhere = max(0, min(t.soldElsewhere, -t.difference))

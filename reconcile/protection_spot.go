@@ -184,7 +184,7 @@ func (d spotStops) exitPart() {
 	if d.saleEvidence().walletHoldsOnlyOwn() && d.tracker.walletRead && !d.desired.Unread { // if it is wrong about them, the exchange refuses the sale
 		left = max(left, d.uncovered())
 	}
-	left -= d.tracker.frozenThoughRefused(d.symbol.Key())
+	left -= d.tracker.frozenThoughRefused(d.symbol.Key()) + d.symbol.spot.unlisted.second
 	d.positionExit().stopNow(d.withinMaximum(d.stoppable(d.withoutExits(left))))
 }
 

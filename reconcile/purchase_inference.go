@@ -17,6 +17,7 @@ import (
 // inferredPurchases are a spot symbol's purchases that no list shows, as wallets and histories show them.
 type inferredPurchases struct {
 	inferred       exchange.Quantity // quantity of an unlisted purchase, as far as the wallet shows it, without the booked part
+	second         exchange.Quantity // the part of that by a second execution, while a history could show that a person bought it
 	undecided      exchange.Quantity // the maximum of that by any later wallet: one that shows less does not prove that it is gone
 	maxBeyondFills exchange.Quantity // maximum that a wallet has shown beyond the fills while such a purchase was undecided, whoever bought it
 	unclaimed      []exchange.Order  // purchases that no placement claims, from histories
@@ -59,6 +60,7 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 		}
 	}
 	s.noteFrozenRefusals(symbol, s.old)
+	symbol.spot.unlisted.second = 0
 	bought, maxBought, sinceMS := s.unlistedPurchases(symbol)
 	inherited, explained := s.tracker.inheritedStops(symbol), bought
 	bought, maxBought = max(bought, inherited), max(maxBought, inherited)
@@ -94,7 +96,10 @@ func (s unlistedOrders) unlistedPurchases(symbol *SymbolState) (bought, maxBough
 		if !before.amount.IsZero() && s.tracker.unspent(symbol, before) {
 			continue // more of the asset is then a person's deposit
 		}
-		bought += once * s.walletEvidence().timesPaid(p, symbol)
+		times := s.walletEvidence().timesPaid(p, symbol)
+		if bought += once * times; !s.fetched.readHistory(symbol.Key()) {
+			symbol.spot.unlisted.second += once * (times - 1)
+		}
 	}
 	if second := s.executedAgain(symbol); second > 0 {
 		bought, maxBought, sinceMS = bought+second, maxBought+second, min(sinceMS, symbol.spot.endedPurchase.sentMS)
@@ -267,7 +272,7 @@ func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) 
 	switch {
 	case p.State() == placement.Sending:
 		withinMS = RepeatMS // like a sale whose answer is known to be lost, it is repeated early
-	case p.OrderID() != 0 && read.showsNoEnd(p.OrderID()):
+	case p.OrderID() != 0 && read.showsNoEnd(p.Symbol(), p.OrderID()):
 		withinMS = math.MaxInt64 // it still stands: the open list and the wallet are older than the sale
 	}
 	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, withinMS) && frozen < p.Remaining()/2
@@ -380,7 +385,7 @@ func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
 		t.secondFillSeenMS = 0
 	case t.secondFillSeenMS == 0:
 		t.secondFillSeenMS = s.fetched.EndedMS
-	case s.fetched.History.Done() && s.fetched.BeganMS > t.secondFillSeenMS:
+	case s.fetched.readHistory(symbol.Key()) && s.fetched.BeganMS > t.secondFillSeenMS:
 		t.secondFill = beyond
 	}
 	return t.secondFill

@@ -279,3 +279,51 @@ func TestBookedPartOfAPurchaseIsNotUndecidedAgain(t *testing.T) {
 		})
 	}
 }
+
+// The wallet shows twice what a purchase may have bought, and the money of both is gone: either the exchange executed it twice, or a person bought as much
+// while a stop was executed, whose proceeds hide that. A history decides. Until one is read, stops cover all of it, but only one execution is sold at once.
+func TestUnconfirmedSecondExecutionIsNotSold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		unread []exchange.SymbolKey
+		want   exchange.Quantity
+	}{
+		"the history was read, and shows nothing": {nil, 20},
+		"the history could not be read":           {[]exchange.SymbolKey{coin}, 10},
+		"none of the market could be read":        {[]exchange.SymbolKey{{Market: exchange.Spot}}, 10},
+		"that of another symbol was not read":     {[]exchange.SymbolKey{{Market: exchange.Spot, Name: "ETH-USDT"}}, 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			secondExecutionSold(t, c.unread, c.want)
+		})
+	}
+}
+
+func secondExecutionSold(t testing.TB, unread []exchange.SymbolKey, want exchange.Quantity) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.now += 60_000
+	w.observe("1.01")
+	w.hasMoney("1.01", "0", "10000")
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 10_000
+	w.hasMoney("1", "0.01", "10000", stop)
+	w.now += 1_000
+	w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	w.now += 10_000
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: unread,
+		History: exchange.FetchedOf[exchange.Order](nil), HistoryWhole: true,
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("1.03")},
+			{Asset: "USDT", Free: exchange.MustAmount("9000")}})})
+	w.tracker.Symbol(coin).last = 48_000e8
+	sold := exchange.Quantity(0)
+	for _, one := range w.derives(func(d *Desired) { stopped2(d); d.Unread = unread != nil }) {
+		if one.Purpose == placement.StopLoss && one.Order.Type != exchange.StopLimit {
+			sold += one.Order.Quantity
+		}
+	}
+	if sold != want {
+		t.Errorf("want %d sold at once, have %d", want, sold)
+	}
+}

@@ -37,10 +37,13 @@ func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
 	return slices.ContainsFunc(s.Unread, func(u exchange.SymbolKey) bool { return u.Market == key.Market && (u.Name == "" || u.Name == key.Name) })
 }
 
+// readHistory reports whether the order history of a spot symbol was read. One whose read failed shows nothing, and that is no evidence.
+func (s *Snapshot) readHistory(key exchange.SymbolKey) bool { return s.History.Done() && !s.isUnread(key) }
+
 // showsNoEnd reports whether the complete spot history shows an order as open, or does not show it.
-func (s *Snapshot) showsNoEnd(orderID int64) bool {
+func (s *Snapshot) showsNoEnd(key exchange.SymbolKey, orderID int64) bool {
 	ended := func(o exchange.Order) bool { return o.ID == orderID && o.Status.Final() }
-	return s.History.Done() && s.HistoryWhole && !slices.ContainsFunc(s.History.Items(), ended)
+	return s.readHistory(key) && s.HistoryWhole && !slices.ContainsFunc(s.History.Items(), ended)
 }
 
 // OrderByID is the answer to a read of one order by id.

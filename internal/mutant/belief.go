@@ -309,7 +309,7 @@ var belief = []Row{
 		}},
 	{"history_unheard", "a stop that the history shows as open counts as ended because an older list and wallet omit it", "40",
 		"reconcile TestAStopWhoseEndTheHistoryDoesNotShowStandsForL", []Edit{
-			{"reconcile.unlistedOrders.noteUnfrozen", "p.OrderID() != 0 && read.showsNoEnd(p.OrderID())", "false"},
+			{"reconcile.unlistedOrders.noteUnfrozen", "p.OrderID() != 0 && read.showsNoEnd(p.Symbol(), p.OrderID())", "false"},
 		}},
 	{"frozen_again", "a stop for which a later wallet freezes the asset counts as ended, and a second one is placed", "40",
 		"reconcile TestAWalletThatFreezesAgainEndsTheInferredEndOfAStop", []Edit{

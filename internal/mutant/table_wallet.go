@@ -45,7 +45,7 @@ var wallet = []Row{
 		{"reconcile.orderRows.restoreResting", "one.shownFor.exceeds(s.tracker.Settle().StalenessMS)", "true"},
 	}},
 	{"shown_end_ignored", "a list takes a stop back although the history shows its end", "13", "reconcile TestOldListTakesNoEndedStopBack", []Edit{
-		{"reconcile.Snapshot.showsOpen", "s.showsNoEnd(row.ID)", "true"},
+		{"reconcile.Snapshot.showsOpen", "s.showsNoEnd(row.Key(), row.ID)", "true"},
 	}},
 	{"resting_sale_not_sold", "a filled stop that a list shows open counts as not sold whatever the wallet freezes", "13",
 		"reconcile TestOldListTakesNoEndedStopBack", []Edit{
@@ -209,6 +209,15 @@ var wallet = []Row{
 	{"unread_unprotected", "while no list can be read, a purchase has no stop, whatever the wallet shows", "43",
 		"reconcile TestPurchaseIsProtectedByItsMoneyWhileNoListCanBeRead", []Edit{
 			{"reconcile.walletEvidence.boughtUnread", "e.boughtWithItsMoney(&order, before, symbol)", "0"},
+		}},
+	{"second_execution_sold", "what may be a second execution of a purchase is sold at once before a history has confirmed it", "43",
+		"reconcile TestUnconfirmedSecondExecutionIsNotSold", []Edit{
+			{"reconcile.spotStops.exitPart", "d.tracker.frozenThoughRefused(d.symbol.Key()) + d.symbol.spot.unlisted.second",
+				"d.tracker.frozenThoughRefused(d.symbol.Key())"},
+		}},
+	{"failed_history_shows_nothing", "a history whose read failed counts as one that shows nothing", "43",
+		"reconcile TestUnconfirmedSecondExecutionIsNotSold", []Edit{
+			{"reconcile.Snapshot.readHistory", "s.History.Done() && !s.isUnread(key)", "s.History.Done()"},
 		}},
 	{"persons_money", "while no list can be read, the money that a person spent shows a purchase of botd's", "43",
 		"reconcile TestMoneyThatAPersonSpentShowsNoPurchase", []Edit{

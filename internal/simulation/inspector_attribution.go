@@ -225,7 +225,7 @@ func (a *attribution) explains(m *moment, p *accounted) bool {
 func (a *attribution) change(p *accounted, from, to *moment, rebooted bool) {
 	w, change := a.w, to.wallet.Sub(from.wallet)
 	var trading, paying, holding []int
-	decided, newest := from.others == to.others, true
+	decided, newest, touched := from.others == to.others, true, false
 	for n := range a.results {
 		if !a.on(n) {
 			continue
@@ -235,7 +235,7 @@ func (a *attribution) change(p *accounted, from, to *moment, rebooted bool) {
 		newest = newest && p.latest[n] == p.booked[n] // otherwise a position may include a fill that is not booked
 		if to.roles[n].filled != from.roles[n].filled || p.flight[n] {
 			trading = append(trading, n)
-			newest = newest && watch.held.touchedMS == 0
+			touched = touched || watch.held.touchedMS != 0
 		}
 		if to.roles[n].funding.Cmp(from.roles[n].funding) != 0 {
 			paying = append(paying, n)
@@ -257,6 +257,8 @@ func (a *attribution) change(p *accounted, from, to *moment, rebooted bool) {
 		a.lost = true
 	case alone >= 0 || len(trading) == 0 && len(paying) == 0:
 		a.exact(alone, change)
+	case touched: // the strategy's fills alone do not show what it has closed of a position that others have changed
+		a.lost = true
 	default:
 		a.estimated(p, from, to, trading)
 	}
