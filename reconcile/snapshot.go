@@ -38,7 +38,9 @@ func (s *Snapshot) isUnread(key exchange.SymbolKey) bool {
 }
 
 // readHistory reports whether the order history of a spot symbol was read. One whose read failed shows nothing, and that is no evidence.
-func (s *Snapshot) readHistory(key exchange.SymbolKey) bool { return s.History.Done() && !s.isUnread(key) }
+func (s *Snapshot) readHistory(key exchange.SymbolKey) bool {
+	return s.History.Done() && !s.isUnread(key)
+}
 
 // showsNoEnd reports whether the complete spot history shows an order as open, or does not show it.
 func (s *Snapshot) showsNoEnd(key exchange.SymbolKey, orderID int64) bool {
