@@ -85,6 +85,10 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"moment_excluded":        func(t testing.TB) { saleOfTheMoment(t, 1_000, 4) },
 		"second_buyer_again":     secondBuyerDecided,
 		"frozen_refusal_ignored": frozenStopStands,
+		"frozen_refusal_list":    func(t testing.TB) { restsSinceItWasSent(t, placement.ExitOrder, saleOf(4), nil, 6) },
+		"frozen_refusal_freed": func(t testing.TB) {
+			restsSinceItWasSent(t, placement.StopLoss, stopOf(4), func(w *wallet) { w.cancelsStop(4) }, 10)
+		},
 		"refused_exit_unprotected": func(t testing.TB) {
 			refusedExitWaits(t, true, false, "stop_loss sell stop_market stop 49000 whole: protects the position")
 		},

@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/placement"
+	"botd/reconcile/record"
 )
 
 // Of 10 that botd holds next to a person's 1 BTC, a stop covers 6. The exchange has refused one of the other 4, and accepted it: the wallet freezes its units,
@@ -19,7 +20,7 @@ func TestRefusedStopThatTheWalletFreezesIsNotPlacedAgain(t *testing.T) {
 	}{
 		"its units are frozen":                        {"1", "0.01", false, nil, 0},
 		"nothing is frozen for it":                    {"1.004", "0.006", false, nil, 4},
-		"the open list omits nothing else":            {"1", "0.01", true, nil, 4},
+		"the open list omits nothing else":            {"1", "0.01", true, nil, 0},
 		"a person's units are frozen too":             {"0.998", "0.012", false, nil, 4},
 		"its units are free again":                    {"1", "0.01", false, func(w *wallet) { w.sees("1.004", "0.006", nil) }, 4},
 		"it has sold, and no history shows it":        {"1", "0.01", false, func(w *wallet) { w.sees("1", "0.006", nil) }, 0},
@@ -47,6 +48,55 @@ func TestRefusedStopThatTheWalletFreezesIsNotPlacedAgain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Nothing else shows that the open list is wrong: the exchange has refused a stop of 4, or a resting exit, and the wallet freezes as much as that.
+func TestRefusedSaleRestsIfTheWalletFreezesItsUnitsSinceItWasSent(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before func(w *wallet)
+		want   exchange.Quantity
+	}{
+		"nothing was frozen before":               {nil, 6},
+		"as much was frozen before":               {func(w *wallet) { w.sees("1.006", "0.004", nil) }, 10},
+		"a stop of that size was canceled":        {func(w *wallet) { w.cancelsStop(4) }, 10},
+		"stops of that size were canceled":        {func(w *wallet) { w.cancelsStop(1); w.cancelsStop(3) }, 10},
+		"only a smaller stop was canceled":        {func(w *wallet) { w.cancelsStop(3) }, 6},
+		"a stop of that size was canceled before": {func(w *wallet) { w.cancelsStop(4); w.now += 60_000; w.sees("1.01", "0", nil) }, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			restsSinceItWasSent(t, placement.StopLoss, stopOf(4), c.before, c.want)
+		})
+	}
+	restsSinceItWasSent(t, placement.ExitOrder, saleOf(4), nil, 6)
+}
+
+func restsSinceItWasSent(t testing.TB, purpose placement.Purpose, sale exchange.NewOrder, before func(w *wallet), want exchange.Quantity) {
+	t.Helper()
+	w, _ := protecting(t)
+	if w.now += 60_000; before != nil {
+		before(w)
+	}
+	w.refuses(purpose, sale)
+	w.now += 1_000
+	w.sees("1.006", "0.004", nil)
+	on := &safeguards{inputs: w.tracker.inputs(&Desired{}, w.tracker.Symbol(coin), w.now+confirmMS)}
+	on.changes.of = &on.inputs
+	if have := on.spotStops().withoutRefused(10); have != want {
+		t.Errorf("want a stop of %d, have %d", want, have)
+	}
+	if have := on.saleQuantity().sellable(10); have != want {
+		t.Errorf("want %d of 10 to be sold, have %d", want, have)
+	}
+}
+
+// cancelsStop cancels a stop that has just been placed.
+func (w *wallet) cancelsStop(quantity exchange.Quantity) {
+	stop := w.places(placement.StopLoss, 20+int64(quantity), stopOf(quantity))
+	stop.Status = exchange.StatusCanceled
+	w.tracker.NoteReleased(stop.ClientOrderID, &stop, w.now)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Ended{State: placement.Canceled}})
 }
 
 // refusesStop sends a stop, which the exchange refuses.

@@ -173,10 +173,7 @@ func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
 	sales := slices.Collect(s.tracker.salesOn(symbol.Key()))
 	slices.SortStableFunc(sales, func(a, b *RefusedOrder) int { return int(a.atMS - b.atMS) })
 	sales = sales[max(0, len(sales)-maxFrozenRefusals):]
-	var resting []*RefusedOrder
-	if old || s.walletEvidence().omitsOwnSale(symbol) {
-		resting = s.walletEvidence().restingRefusals(symbol, sales)
-	}
+	resting := s.walletEvidence().restingRefusals(symbol, sales, old || s.walletEvidence().omitsOwnSale(symbol))
 	for _, r := range sales {
 		before := r.frozen
 		if r.frozen = slices.Contains(resting, r); before && !r.frozen {

@@ -114,13 +114,16 @@ func (e walletEvidence) omitsOwnSale(symbol *SymbolState) bool {
 }
 
 // restingRefusals returns consecutive refused sales of a symbol whose total quantity equals the quantity that the wallet freezes beyond all known sales.
-func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder) []*RefusedOrder {
+// Unless the open list is known to be wrong, the wallet must not have frozen anything for such sales before: an old one may freeze what has been freed.
+func (e walletEvidence) restingRefusals(symbol *SymbolState, sales []*RefusedOrder, wrong bool) []*RefusedOrder {
 	on := e.tracker.inputs(&Desired{}, symbol, e.fetched.EndedMS)
 	beyond := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(e.tracker.Balance(symbol.rules.Base).Frozen))
 	for i := range slices.Backward(sales) {
 		sum := exchange.Quantity(0)
 		for n := i; n >= 0; n-- {
-			if sum += sales[n].order.Quantity; sum == beyond && e.tracker.readAfter(sales[i].atMS) {
+			sum += sales[n].order.Quantity
+			grown := sales[n].before.frozen == 0 && e.tracker.freed(symbol) < sum
+			if sum == beyond && (wrong || grown) && e.tracker.readAfter(sales[i].atMS) {
 				return sales[n : i+1]
 			}
 		}

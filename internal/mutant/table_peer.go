@@ -102,6 +102,14 @@ var peer = []Row{
 		"reconcile TestAdoptedSaleOfAnotherBotdCountsOnce", []Edit{
 			{"reconcile.walletComparison.decideMissing", "symbol.spot.newestSale()", "0"},
 		}},
+	{"frozen_refusal_list", "a refused sale that only the wallet shows counts as resting only if the open list omits another order", "41",
+		"reconcile TestRefusedSaleRestsIfTheWalletFreezesItsUnitsSinceItWasSent", []Edit{
+			{"reconcile.walletEvidence.restingRefusals", "wrong || «grown»", "false"},
+		}},
+	{"frozen_refusal_freed", "what a canceled order of botd's has freed counts as frozen for a refused sale", "41",
+		"reconcile TestRefusedSaleRestsIfTheWalletFreezesItsUnitsSinceItWasSent", []Edit{
+			{"reconcile.walletEvidence.restingRefusals", "e.tracker.freed(symbol) < sum", "true"},
+		}},
 	{"frozen_refusal_ignored", "a stop is placed although the wallet shows that a refused one is open", "41",
 		"reconcile TestSeveralRefusedStopsThatTheWalletFreezesStand", []Edit{
 			{"reconcile.unlistedOrders.infer", "s.noteFrozenRefusals(symbol, s.old)", ""},
