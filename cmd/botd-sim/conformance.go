@@ -190,11 +190,9 @@ func subjectTable(w io.Writer, tested []subjectResult, runs int) {
 
 func showMatrix(command *cobra.Command, flags *conformanceFlags, rows []conformance.Row) error {
 	return shell.Print(command, shell.List(rows), func(w io.Writer) {
-		t := shell.NewTable(w, table.Row{"of", "name", "cases", "http only", "checks", "states that"})
-		for _, row := range rows {
-			t.AppendRow(table.Row{row.What, row.Name, row.Cases, row.Wired, row.Checks, row.Text})
-		}
-		t.Render()
+		shell.WriteTable(w, table.Row{"of", "name", "cases", "http only", "checks", "states that"}, rows, func(row *conformance.Row) table.Row {
+			return table.Row{row.What, row.Name, row.Cases, row.Wired, row.Checks, row.Text}
+		})
 	})
 }
 

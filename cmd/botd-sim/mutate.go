@@ -119,13 +119,11 @@ func mutationTable(w io.Writer, scores []mutation.Score) {
 			}
 		}
 	}
-	t := shell.NewTable(w, table.Row{"package", "mutants", "killed", "survived", "not reached", "equivalent", "of all", "without equivalent", "took"})
-	for i := range scores {
-		s := &scores[i]
-		t.AppendRow(table.Row{s.Package, s.Mutants, s.Killed, s.Survived, s.Unreached, s.Equivalent, fmt.Sprintf("%.1f%%", s.OfAll()),
-			fmt.Sprintf("%.1f%%", s.WithoutEquivalent()), s.Took.Round(time.Second)})
-	}
-	t.Render()
+	shell.WriteTable(w, table.Row{"package", "mutants", "killed", "survived", "not reached", "equivalent", "of all", "without equivalent", "took"},
+		scores, func(s *mutation.Score) table.Row {
+			return table.Row{s.Package, s.Mutants, s.Killed, s.Survived, s.Unreached, s.Equivalent, fmt.Sprintf("%.1f%%", s.OfAll()),
+				fmt.Sprintf("%.1f%%", s.WithoutEquivalent()), s.Took.Round(time.Second)}
+		})
 }
 
 // changedPackages returns the packages whose code changed since a commit, limited to those that patterns name.

@@ -220,7 +220,7 @@ var Table = []Row{
 		impure, "internal/paint internal/printable internal/failure internal/renamed internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli/connect", "finds the configuration and the daemon that a command addresses",
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
-			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra"},
+			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra table"},
 	{"cmd/botd/cli/daemon", "holds the commands that run or query the daemon",
 		impure, "internal/paint exchange reconcile/placement reconcile/record reconcile/account risk runtime/ops runtime/view " +
 			"runtime/api runtime/api/client runtime/gateway runtime/rehearsal runtime/haltfile runtime/reload runtime/daemon configs cmd/botd/cli/shell " +

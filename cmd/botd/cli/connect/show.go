@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/shell"
@@ -71,6 +72,11 @@ func (f *Filter) Path(path string) func() string {
 		}
 		return path + "?" + query.Encode()
 	}
+}
+
+// Rows shows the items of a list as the rows of a table, for Show and ShowFor.
+func Rows[T any](header table.Row, row func(*T) table.Row) func(io.Writer, *client.Page[T]) {
+	return func(w io.Writer, p *client.Page[T]) { shell.WriteTable(w, header, p.Items, row) }
 }
 
 // ShowOne makes a command that shows one thing by its id.

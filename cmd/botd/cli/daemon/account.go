@@ -19,20 +19,14 @@ func NewAccount() *cobra.Command {
 			fmt.Fprintln(w, "the account has not been read yet")
 			return
 		}
-		t := shell.NewTable(w, table.Row{"what", "USDT"})
-		for _, row := range []struct{ name, value string }{
+		shell.WriteTable(w, table.Row{"what", "USDT"}, [][2]string{
 			{"equity of all markets", a.Total}, {"futures equity", a.Equity}, {"futures wallet", a.Wallet}, {"unrealized", a.Unrealized},
 			{"available", a.Available}, {"margin used", a.MarginUsed}, {"maintenance margin", a.Maintenance},
-		} {
-			t.AppendRow(table.Row{row.name, row.value})
-		}
-		t.Render()
+		}, func(row *[2]string) table.Row { return table.Row{row[0], row[1]} })
 		if len(a.Balances) > 0 {
-			t = shell.NewTable(w, table.Row{"spot", "free", "in orders"})
-			for _, b := range a.Balances {
-				t.AppendRow(table.Row{b.Asset, b.Free, b.Frozen})
-			}
-			t.Render()
+			shell.WriteTable(w, table.Row{"spot", "free", "in orders"}, a.Balances, func(b *view.Balance) table.Row {
+				return table.Row{b.Asset, b.Free, b.Frozen}
+			})
 		}
 		fmt.Fprintf(w, "read %s UTC\n", shell.Second(a.AtMS))
 	})

@@ -67,9 +67,7 @@ func differenceTable(w io.Writer, rows []differenceJSON) {
 		fmt.Fprintln(w, "the running daemon uses the configuration in the files")
 		return
 	}
-	t := shell.NewTable(w, table.Row{"key", "running", "files"})
-	for _, r := range rows {
-		t.AppendRow(table.Row{r.Key, r.Running, r.Files})
-	}
-	t.Render()
+	shell.WriteTable(w, table.Row{"key", "running", "files"}, rows, func(r *differenceJSON) table.Row {
+		return table.Row{r.Key, r.Running, r.Files}
+	})
 }

@@ -214,8 +214,7 @@ func conditionTable(w io.Writer, all []view.Condition) {
 		return
 	}
 	fmt.Fprintln(w, "\nCONDITIONS")
-	t := shell.NewTable(w, table.Row{"condition", "value", "requires", "met"})
-	for _, c := range all {
+	shell.WriteTable(w, table.Row{"condition", "value", "requires", "met"}, all, func(c *view.Condition) table.Row {
 		holds := ""
 		switch {
 		case c.Requires != "" && c.Met:
@@ -223,9 +222,8 @@ func conditionTable(w io.Writer, all []view.Condition) {
 		case c.Requires != "":
 			holds = "no"
 		}
-		t.AppendRow(table.Row{c.Name, c.Value, c.Requires, holds})
-	}
-	t.Render()
+		return table.Row{c.Name, c.Value, c.Requires, holds}
+	})
 }
 
 func protectionText(w io.Writer, p *view.Plan) {
@@ -240,9 +238,7 @@ func protectionText(w io.Writer, p *view.Plan) {
 }
 
 func ruleTable(w io.Writer, checks []view.Verdict) {
-	t := shell.NewTable(w, table.Row{"rule", "scope", "verdict", "value", "limit", "hint"})
-	for _, v := range checks {
-		t.AppendRow(table.Row{v.Rule, v.Scope, strings.ReplaceAll(v.Verdict, "_", " "), v.Value, v.Limit, v.Hint})
-	}
-	t.Render()
+	shell.WriteTable(w, table.Row{"rule", "scope", "verdict", "value", "limit", "hint"}, checks, func(v *view.Verdict) table.Row {
+		return table.Row{v.Rule, v.Scope, strings.ReplaceAll(v.Verdict, "_", " "), v.Value, v.Limit, v.Hint}
+	})
 }

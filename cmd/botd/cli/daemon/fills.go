@@ -1,14 +1,11 @@
 package daemon
 
 import (
-	"io"
-
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
-	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -16,16 +13,11 @@ import (
 func NewFills() *cobra.Command {
 	var f connect.Filter
 	command := connect.ShowFor("fills", "fills, newest first", f.Path("/api/v1/fills"),
-		func(w io.Writer, p *client.Page[view.Fill]) {
-			t := shell.NewTable(w, table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "fee",
-				"client order id"})
-			for i := range p.Items {
-				o := &p.Items[i]
-				t.AppendRow(table.Row{shell.Second(o.AtMS), o.Strategy, o.Purpose, o.Market, o.Symbol, o.Side, o.Quantity, priceOf(o), feeOf(o),
-					o.ClientOrderID})
-			}
-			t.Render()
-		})
+		connect.Rows(table.Row{"time (UTC)", "strategy", "purpose", "market", "symbol", "side", "quantity", "price", "fee",
+			"client order id"}, func(o *view.Fill) table.Row {
+			return table.Row{shell.Second(o.AtMS), o.Strategy, o.Purpose, o.Market, o.Symbol, o.Side, o.Quantity, priceOf(o), feeOf(o),
+				o.ClientOrderID}
+		}))
 	command.Long = `Shows what was filled between two polls of an order: when it was seen, how much, the order's mean
 price so far, and the fee. The exchange reports neither price nor fee of a fill on futures: there
 botd derives them from two readings of the position and the wallet, a few seconds later, and

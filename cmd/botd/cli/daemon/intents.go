@@ -9,7 +9,6 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
-	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -23,14 +22,10 @@ func NewIntents() *cobra.Command {
 func intentList() *cobra.Command {
 	var f connect.Filter
 	command := connect.ShowFor("intents", "recent intents and their outcomes", f.Path("/api/v1/intents"),
-		func(w io.Writer, p *client.Page[view.Intent]) {
-			t := shell.NewTable(w, table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"})
-			for _, i := range p.Items {
-				t.AppendRow(table.Row{i.ID, shell.Second(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount),
-					i.Outcome, i.Detail})
-			}
-			t.Render()
-		})
+		connect.Rows(table.Row{"id", "time (UTC)", "strategy", "purpose", "symbol", "side", "quantity", "outcome", "detail"}, func(i *view.Intent) table.Row {
+			return table.Row{i.ID, shell.Second(i.AtMS), i.Strategy, i.Purpose, i.Symbol, i.Side, quantityOr(i.Quantity, i.QuoteAmount),
+				i.Outcome, i.Detail}
+		}))
 	command.Long = `Shows the changes that botd derived since its start, newest first, with their outcomes: refused by
 a rule, filled, uncertain, and so on. botd intents show ID shows why one was refused.`
 	command.Example = "  botd intents --outcome refused\n  botd intents show 12\n  botd intents show bmain-touj3l-2"

@@ -18,19 +18,18 @@ import (
 // NewLimits returns the command botd limits.
 func NewLimits() *cobra.Command {
 	command := connect.Show("limits", "every limit with its utilization and headroom", "/api/v1/risk/limits", func(w io.Writer, p *client.Page[view.Limit]) {
-		t := shell.NewTable(w, table.Row{"scope", "rule", "value", "limit", "headroom", "utilization", "state", "since", "remedy"})
-		for _, l := range p.Items {
-			since := ""
-			if l.Since != nil {
-				since = l.Since.Format(time.DateTime)
-			}
-			out := l.Remedy
-			if l.Until != nil {
-				out += ", " + l.Until.Format(time.DateTime)
-			}
-			t.AppendRow(table.Row{l.Scope, l.Rule, l.Value, l.Limit, l.Headroom, percentText(l.Ratio), l.State, since, out})
-		}
-		t.Render()
+		shell.WriteTable(w, table.Row{"scope", "rule", "value", "limit", "headroom", "utilization", "state", "since", "remedy"},
+			p.Items, func(l *view.Limit) table.Row {
+				since := ""
+				if l.Since != nil {
+					since = l.Since.Format(time.DateTime)
+				}
+				out := l.Remedy
+				if l.Until != nil {
+					out += ", " + l.Until.Format(time.DateTime)
+				}
+				return table.Row{l.Scope, l.Rule, l.Value, l.Limit, l.Headroom, percentText(l.Ratio), l.State, since, out}
+			})
 		for _, l := range p.Items {
 			if l.Reason != "" {
 				fmt.Fprintf(w, "%s %s since %s: %s\n", l.Scope, l.Rule, l.Since.Format(time.RFC3339), l.Reason)

@@ -10,7 +10,6 @@ import (
 
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
-	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -24,15 +23,11 @@ func NewOrders() *cobra.Command {
 func orderList() *cobra.Command {
 	var f connect.Filter
 	command := connect.ShowFor("orders", "working orders, as the daemon knows them; --all includes those that ended",
-		f.Path("/api/v1/orders"), func(w io.Writer, p *client.Page[view.Order]) {
-			t := shell.NewTable(w, table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop",
-				"quantity", "filled"})
-			for _, o := range p.Items {
-				t.AppendRow(table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price),
-					unlessNone(o.StopPrice), quantityOf(&o), o.Filled})
-			}
-			t.Render()
-		})
+		f.Path("/api/v1/orders"), connect.Rows(table.Row{"client order id", "order", "strategy", "purpose", "symbol", "side", "type", "state", "price", "stop",
+			"quantity", "filled"}, func(o *view.Order) table.Row {
+			return table.Row{o.ClientOrderID, o.OrderID, o.Strategy, o.Purpose, o.Symbol, o.Side, o.Type, o.State, unlessNone(o.Price),
+				unlessNone(o.StopPrice), quantityOf(o), o.Filled}
+		}))
 	command.Long = `Shows the orders that botd placed: those in the book, in flight or uncertain, and with
 --all also those that ended, newest first. Foreign orders are not included: botd reconcile shows
 them.`

@@ -66,9 +66,7 @@ func previewTicks(command *cobra.Command, flags *connect.Flags) ([]view.TickPrev
 }
 
 func planTable(w io.Writer, all []view.TickPreview) {
-	t := shell.NewTable(w, table.Row{"strategy", "symbol", "next tick (UTC)", "target", "next target", "would do"})
-	for i := range all {
-		o := &all[i]
+	shell.WriteTable(w, table.Row{"strategy", "symbol", "next tick (UTC)", "target", "next target", "would do"}, all, func(o *view.TickPreview) table.Row {
 		next := "none"
 		if o.NextMS != 0 {
 			next = shell.Second(o.NextMS)
@@ -77,9 +75,8 @@ func planTable(w io.Writer, all []view.TickPreview) {
 		if o.Changes {
 			would = view.PlanText(&o.Plan)
 		}
-		t.AppendRow(table.Row{o.Strategy, o.Symbol, next, view.PlanText(&o.InForce), would, doing(o)})
-	}
-	t.Render()
+		return table.Row{o.Strategy, o.Symbol, next, view.PlanText(&o.InForce), would, doing(o)}
+	})
 	for i := range all {
 		for _, b := range all[i].Blocks {
 			fmt.Fprintf(w, "%s: %s\n  remedy: %s\n", all[i].Strategy, b.What, b.Remedy)

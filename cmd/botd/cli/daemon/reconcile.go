@@ -88,27 +88,21 @@ func reconcileText(w io.Writer, r *view.Reconcile) {
 	if len(r.Uncertain)+len(r.Quarantines) == 0 && r.LastMS != 0 && !r.Blind {
 		fmt.Fprintln(w, "exchange and journal agree")
 	}
-	t := shell.NewTable(w, table.Row{"round (UTC)", "complete", "took", "intents"})
-	for _, round := range r.Rounds[:min(10, len(r.Rounds))] {
-		t.AppendRow(table.Row{shell.Second(round.AtMS), round.Complete, (time.Duration(round.DurationMS) * time.Millisecond).String(), round.Acted})
-	}
-	t.Render()
+	shell.WriteTable(w, table.Row{"round (UTC)", "complete", "took", "intents"}, r.Rounds[:min(10, len(r.Rounds))], func(round *view.Round) table.Row {
+		return table.Row{shell.Second(round.AtMS), round.Complete, (time.Duration(round.DurationMS) * time.Millisecond).String(), round.Acted}
+	})
 }
 
 func newReconcileRuns() *cobra.Command {
 	var f connect.Filter
 	command := connect.ShowFor("runs", "the last rounds", f.Path("/api/v1/reconcile/runs"),
-		func(w io.Writer, p *client.Page[view.Round]) {
-			t := shell.NewTable(w, table.Row{"time (UTC)", "complete", "took", "sent"})
-			for i := range p.Items {
-				r, complete := &p.Items[i], "yes"
-				if !r.Complete {
-					complete = "NO"
-				}
-				t.AppendRow(table.Row{shell.Second(r.AtMS), complete, time.Duration(r.DurationMS) * time.Millisecond, r.Acted})
+		connect.Rows(table.Row{"time (UTC)", "complete", "took", "sent"}, func(r *view.Round) table.Row {
+			complete := "yes"
+			if !r.Complete {
+				complete = "NO"
 			}
-			t.Render()
-		})
+			return table.Row{shell.Second(r.AtMS), complete, time.Duration(r.DurationMS) * time.Millisecond, r.Acted}
+		}))
 	command.Long = "Shows the latest rounds of this run, newest first: whether everything was read, how long\nthat took, and how many intents were sent."
 	command.Example = "  botd reconcile runs -n 20\n  botd reconcile runs -o jsonl"
 	f.AddLimit(command)
@@ -133,16 +127,13 @@ change that no fill, fee or funding explains).`
 }
 
 func differencesTable(w io.Writer, p *client.Page[view.Difference]) {
-	t := shell.NewTable(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""})
-	for i := range p.Items {
-		d := &p.Items[i]
+	shell.WriteTable(w, table.Row{"time (UTC)", "kind", "market", "symbol", "how much", "what", ""}, p.Items, func(d *view.Difference) table.Row {
 		state := ""
 		if d.Open {
 			state = "OPEN"
 		} else if d.EndedMS != 0 {
 			state = "until " + shell.Second(d.EndedMS)
 		}
-		t.AppendRow(table.Row{shell.Second(d.AtMS), d.Kind, d.Market, d.Symbol, strings.TrimSpace(d.Quantity + d.Amount + " " + d.Asset), d.Text, state})
-	}
-	t.Render()
+		return table.Row{shell.Second(d.AtMS), d.Kind, d.Market, d.Symbol, strings.TrimSpace(d.Quantity + d.Amount + " " + d.Asset), d.Text, state}
+	})
 }

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"io"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -10,7 +9,6 @@ import (
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/risk"
-	"botd/runtime/api/client"
 	"botd/runtime/view"
 )
 
@@ -24,15 +22,11 @@ func NewRisk() *cobra.Command {
 func newRejections() *cobra.Command {
 	var f connect.Filter
 	command := connect.ShowFor("rejections", "intents that a rule refused, newest first",
-		f.Path("/api/v1/risk/rejections"), func(w io.Writer, p *client.Page[view.Refusal]) {
-			t := shell.NewTable(w, table.Row{"time (UTC)", "rule", "strategy", "symbol", "intended", "value", "limit", "hint", "intent"})
-			for i := range p.Items {
-				r := &p.Items[i]
-				t.AppendRow(table.Row{shell.Second(r.AtMS), r.Rule, r.Strategy, r.Symbol,
-					strings.Join(strings.Fields(r.Purpose+" "+r.Side+" "+r.Quantity), " "), r.Value, r.Limit, r.Hint, r.Intent})
-			}
-			t.Render()
-		})
+		f.Path("/api/v1/risk/rejections"), connect.Rows(table.Row{"time (UTC)", "rule", "strategy", "symbol", "intended", "value", "limit", "hint", "intent"},
+			func(r *view.Refusal) table.Row {
+				return table.Row{shell.Second(r.AtMS), r.Rule, r.Strategy, r.Symbol,
+					strings.Join(strings.Fields(r.Purpose+" "+r.Side+" "+r.Quantity), " "), r.Value, r.Limit, r.Hint, r.Intent}
+			}))
 	command.Long = `Shows each intent that a rule refused since the daemon's start, with the value it would have
 reached, the limit, and a hint. Identical refusals are shown once.
 botd intents show INTENT shows the verdict of every rule. docs/risk.md lists the rules.`

@@ -71,10 +71,8 @@ func checkTable(w io.Writer, result configs.Report, problems configs.Problems) {
 		fmt.Fprintln(w, result.Requests[i].String())
 	}
 	if result.OK {
-		t := shell.NewTable(w, table.Row{"scope", "limit", "value"})
-		for _, l := range result.Limits {
-			t.AppendRow(table.Row{l.Scope, l.Rule, l.Limit})
-		}
-		t.Render()
+		shell.WriteTable(w, table.Row{"scope", "limit", "value"}, result.Limits, func(l *configs.ReportedLimit) table.Row {
+			return table.Row{l.Scope, l.Rule, l.Limit}
+		})
 	}
 }

@@ -146,8 +146,7 @@ func keyRows(file string, keys []configs.Key) (rows []keyRow) {
 }
 
 func keyTable(w io.Writer, rows []keyRow) {
-	t := shell.NewTable(w, table.Row{"file", "key", "kind", "from", "to", "default"})
-	for _, r := range rows {
+	shell.WriteTable(w, table.Row{"file", "key", "kind", "from", "to", "default"}, rows, func(r *keyRow) table.Row {
 		kind, standard := r.Kind, r.Default
 		for i, word := range r.Words {
 			if i == 0 {
@@ -159,9 +158,8 @@ func keyTable(w io.Writer, rows []keyRow) {
 		if r.Required {
 			standard = "required"
 		}
-		t.AppendRow(table.Row{r.File, r.Path, kind, r.Low, r.High, standard})
-	}
-	t.Render()
+		return table.Row{r.File, r.Path, kind, r.Low, r.High, standard}
+	})
 }
 
 func newConfigSchema() *cobra.Command {

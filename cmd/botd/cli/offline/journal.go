@@ -339,10 +339,8 @@ func verifiedText(w io.Writer, found *verifiedJournal) {
 		}
 		return
 	}
-	t := shell.NewTable(w, table.Row{"where", "key", "expected", "actual"})
-	for _, p := range found.Problems {
-		t.AppendRow(table.Row{p.Table, printable.Text(p.Key), printable.Text(p.Want), printable.Text(p.Have)})
-	}
-	t.Render()
+	shell.WriteTable(w, table.Row{"where", "key", "expected", "actual"}, found.Problems, func(p *journal.Problem) table.Row {
+		return table.Row{p.Table, printable.Text(p.Key), printable.Text(p.Want), printable.Text(p.Have)}
+	})
 	fmt.Fprintf(w, "%d problems in %s, after %d valid records\n", len(found.Problems), found.File, found.Records)
 }

@@ -151,13 +151,11 @@ func writePostings(command *cobra.Command, postings []postingLine) error {
 		Schema int           `json:"schema"`
 		Items  []postingLine `json:"items"`
 	}{1, postings}, func(w io.Writer) {
-		t := shell.NewTable(w, table.Row{"time", "entry", "account", "strategy", "market", "symbol", "asset", "amount", ""})
-		for i := range postings {
-			e := &postings[i]
-			t.AppendRow(table.Row{e.Time.Format(time.DateTime), e.Sequence, e.Account.String(), e.Strategy, e.Market.String(), e.Symbol, e.Asset,
-				e.Amount, derivedText(e.Derived)})
-		}
-		t.Render()
+		shell.WriteTable(w, table.Row{"time", "entry", "account", "strategy", "market", "symbol", "asset", "amount", ""},
+			postings, func(e *postingLine) table.Row {
+				return table.Row{e.Time.Format(time.DateTime), e.Sequence, e.Account.String(), e.Strategy, e.Market.String(), e.Symbol, e.Asset,
+					e.Amount, derivedText(e.Derived)}
+			})
 	})
 }
 
@@ -169,19 +167,14 @@ func derivedText(derived bool) string {
 }
 
 func ledgerTable(w io.Writer, page *ledgerPage) {
-	t := shell.NewTable(w, table.Row{"strategy", "market", "symbol", "bought", "sold", "", "realized", "fees", "funding", "net", ""})
-	for i := range page.Strategies {
-		r := &page.Strategies[i]
-		t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Market.String(), r.Symbol, r.Bought, r.Sold, r.Asset, r.Realized, r.Fees,
-			r.Funding, r.Net, derivedText(r.Derived)})
-	}
-	t.Render()
-	t = shell.NewTable(w, table.Row{"account", "strategy", "market", "symbol", "asset", "amount", ""})
-	for i := range page.Accounts {
-		r := &page.Accounts[i]
-		t.AppendRow(table.Row{r.Account.String(), r.Strategy, r.Market.String(), r.Symbol, r.Asset, r.Amount, derivedText(r.Derived)})
-	}
-	t.Render()
+	shell.WriteTable(w, table.Row{"strategy", "market", "symbol", "bought", "sold", "", "realized", "fees", "funding", "net", ""},
+		page.Strategies, func(r *ledger.Row) table.Row {
+			return table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Market.String(), r.Symbol, r.Bought, r.Sold, r.Asset, r.Realized, r.Fees,
+				r.Funding, r.Net, derivedText(r.Derived)}
+		})
+	shell.WriteTable(w, table.Row{"account", "strategy", "market", "symbol", "asset", "amount", ""}, page.Accounts, func(r *ledger.AccountRow) table.Row {
+		return table.Row{r.Account.String(), r.Strategy, r.Market.String(), r.Symbol, r.Asset, r.Amount, derivedText(r.Derived)}
+	})
 	for i := range page.Unexplained {
 		r := &page.Unexplained[i]
 		fmt.Fprintf(w, "UNEXPLAINED: the %s wallet has changed by %s %s beyond what fills, fees and funding explain\n", r.Market, r.Amount, r.Asset)

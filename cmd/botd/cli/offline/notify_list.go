@@ -51,11 +51,9 @@ func newNotifyList() *cobra.Command {
 					fmt.Fprintln(w, "nobody is notified: there is no channel in notify.channels of botd.yaml")
 					return
 				}
-				t := shell.NewTable(w, table.Row{"channel", "service", "from", "also", "never", "quiet", "why not"})
-				for _, c := range all {
-					t.AppendRow(table.Row{c.Channel, c.Service, c.MinSeverity, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Quiet, c.Reason})
-				}
-				t.Render()
+				shell.WriteTable(w, table.Row{"channel", "service", "from", "also", "never", "quiet", "why not"}, all, func(c *channel) table.Row {
+					return table.Row{c.Channel, c.Service, c.MinSeverity, strings.Join(c.Also, " "), strings.Join(c.Never, " "), c.Quiet, c.Reason}
+				})
 			})
 			if err == nil && unread {
 				return failure.Quiet()

@@ -69,11 +69,9 @@ func namedOnly(command *cobra.Command, open []channels.Channel) error {
 
 func showResults(command *cobra.Command, all []api.ChannelResult) error {
 	return shell.Print(command, api.Items(all), func(w io.Writer) {
-		t := shell.NewTable(w, table.Row{"channel", "result", "took", "why"})
-		for _, r := range all {
-			t.AppendRow(table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Reason})
-		}
-		t.Render()
+		shell.WriteTable(w, table.Row{"channel", "result", "took", "why"}, all, func(r *api.ChannelResult) table.Row {
+			return table.Row{r.Channel, r.Result, fmt.Sprintf("%d ms", r.TookMS), r.Reason}
+		})
 	})
 }
 

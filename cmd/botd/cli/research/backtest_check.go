@@ -98,15 +98,13 @@ only as many as they declare.`,
 }
 
 func warmupTable(w io.Writer, found *backtest.Warmup) {
-	t := shell.NewTable(w, table.Row{"candles before", "candles that differ", "share", "the last one"})
-	for _, row := range found.Rows {
+	shell.WriteTable(w, table.Row{"candles before", "candles that differ", "share", "the last one"}, found.Rows, func(row *backtest.WarmupRow) table.Row {
 		last := "–"
 		if row.Last != nil {
 			last = row.Last.Format("2006-01-02 15:04")
 		}
-		t.AppendRow(table.Row{row.Before, row.Differing, fmt.Sprintf("%.2f %%", 100*float64(row.Differing)/float64(max(1, found.Candles))), last})
-	}
-	t.Render()
+		return table.Row{row.Before, row.Differing, fmt.Sprintf("%.2f %%", 100*float64(row.Differing)/float64(max(1, found.Candles))), last}
+	})
 	fmt.Fprintf(w, "declared: %d candles; compared: %d from %s on\n", found.Declared, found.Candles, found.From.Format("2006-01-02 15:04"))
 	if found.Enough != nil {
 		fmt.Fprintf(w, "with %d candles before, nothing differs\n", *found.Enough)

@@ -193,11 +193,10 @@ the highest rate, and the number of gaps.`,
 					fmt.Fprintf(w, "no funding rates in %s\nhint: botd data funding import adds some\n", store.Directory)
 					return
 				}
-				t := shell.NewTable(w, table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "gaps"})
-				for _, s := range all {
-					t.AppendRow(table.Row{s.Symbol, s.Payments, s.Every, moment.Minute(s.FromMS), moment.Minute(s.ToMS), s.Lowest, s.Highest, len(s.Holes)})
-				}
-				t.Render()
+				shell.WriteTable(w, table.Row{"symbol", "payments", "hours", "from", "to", "lowest", "highest", "gaps"},
+					all, func(s *tape.FundingSummary) table.Row {
+						return table.Row{s.Symbol, s.Payments, s.Every, moment.Minute(s.FromMS), moment.Minute(s.ToMS), s.Lowest, s.Highest, len(s.Holes)}
+					})
 			})
 		},
 	}

@@ -64,11 +64,9 @@ func listTable(w io.Writer, store tape.Store, rows []tape.Summary) {
 		fmt.Fprintf(w, "no candles in %s\nhint: botd data download or botd data import adds some\n", store.Directory)
 		return
 	}
-	t := shell.NewTable(w, table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"})
-	for _, r := range rows {
-		t.AppendRow(table.Row{r.Market, r.Symbol, r.Interval.String(), r.Candles, moment.Minute(r.FromMS), moment.Minute(r.ToMS), r.Missing, r.Map})
-	}
-	t.Render()
+	shell.WriteTable(w, table.Row{"market", "symbol", "interval", "candles", "from", "to", "missing", "map"}, rows, func(r *tape.Summary) table.Row {
+		return table.Row{r.Market, r.Symbol, r.Interval.String(), r.Candles, moment.Minute(r.FromMS), moment.Minute(r.ToMS), r.Missing, r.Map}
+	})
 }
 
 func newDataVerify() *cobra.Command {

@@ -69,11 +69,9 @@ implement what was published, not that it is profitable. To copy one:
 				return err
 			}
 			return shell.Print(command, all, func(w io.Writer) {
-				t := shell.NewTable(w, table.Row{"name", "what it does", "source"})
-				for _, e := range all {
-					t.AppendRow(table.Row{e.Name, e.Summary, e.Source})
-				}
-				t.Render()
+				shell.WriteTable(w, table.Row{"name", "what it does", "source"}, all, func(e *exhibit) table.Row {
+					return table.Row{e.Name, e.Summary, e.Source}
+				})
 			})
 		},
 	}

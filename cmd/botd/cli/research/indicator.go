@@ -80,15 +80,13 @@ func listIndicators(command *cobra.Command, flags indicatorFlags) error {
 		rows = append(rows, row{d.Name, d.Summary, append([]indicator.Parameter{}, d.Parameters...), d.Outputs})
 	}
 	return shell.Print(command, rows, func(w io.Writer) {
-		t := shell.NewTable(w, table.Row{"name", "description", "parameters", "outputs"})
-		for _, r := range rows {
+		shell.WriteTable(w, table.Row{"name", "description", "parameters", "outputs"}, rows, func(r *row) table.Row {
 			var all []string
 			for _, p := range r.Parameters {
 				all = append(all, fmt.Sprintf("%s=%v", p.Name, p.Default))
 			}
-			t.AppendRow(table.Row{r.Name, r.Summary, strings.Join(all, " "), strings.Join(r.Outputs, " ")})
-		}
-		t.Render()
+			return table.Row{r.Name, r.Summary, strings.Join(all, " "), strings.Join(r.Outputs, " ")}
+		})
 	})
 }
 

@@ -51,11 +51,9 @@ func newStrategyList() *cobra.Command {
 				rows = append(rows, strategyRowOf(d))
 			}
 			return shell.Print(command, rows, func(w io.Writer) {
-				t := shell.NewTable(w, table.Row{"strategy", "what it does"})
-				for _, row := range rows {
-					t.AppendRow(table.Row{row.Name, row.Summary})
-				}
-				t.Render()
+				shell.WriteTable(w, table.Row{"strategy", "what it does"}, rows, func(row *strategyRow) table.Row {
+					return table.Row{row.Name, row.Summary}
+				})
 			})
 		},
 	}
@@ -118,8 +116,7 @@ func strategyTable(w io.Writer, row strategyRow) {
 	if len(row.Parameters) == 0 {
 		return
 	}
-	t := shell.NewTable(w, table.Row{"parameter", "kind", "default", "from", "to", "what it is"})
-	for _, p := range row.Parameters {
+	shell.WriteTable(w, table.Row{"parameter", "kind", "default", "from", "to", "what it is"}, row.Parameters, func(p *strategy.Parameter) table.Row {
 		fallback, kind := p.Default, p.Kind
 		if fallback == "" {
 			fallback = "required"
@@ -127,9 +124,8 @@ func strategyTable(w io.Writer, row strategyRow) {
 		if len(p.OneOf) > 0 {
 			kind = strings.Join(p.OneOf, " | ")
 		}
-		t.AppendRow(table.Row{p.Name, kind, fallback, p.Min, p.Max, p.Help})
-	}
-	t.Render()
+		return table.Row{p.Name, kind, fallback, p.Min, p.Max, p.Help}
+	})
 }
 
 func newStrategyNew() *cobra.Command {

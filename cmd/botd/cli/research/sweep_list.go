@@ -46,8 +46,7 @@ speed and the workers.`,
 }
 
 func sweepListTable(w io.Writer, all []sweeps.Status) {
-	t := shell.NewTable(w, table.Row{"name", "started (UTC)", "search", "ranked by", "trials", "state"})
-	for _, one := range all {
+	shell.WriteTable(w, table.Row{"name", "started (UTC)", "search", "ranked by", "trials", "state"}, all, func(one *sweeps.Status) table.Row {
 		state := "interrupted: botd sweep resume " + one.Name
 		switch {
 		case one.Done:
@@ -59,9 +58,8 @@ func sweepListTable(w io.Writer, all []sweeps.Status) {
 		if one.Total > one.Ended && !one.Done {
 			trials += " of " + strconv.Itoa(one.Total)
 		}
-		t.AppendRow(table.Row{one.Name, one.Started.Format(time.DateTime), one.Search, one.Sort, trials, state})
-	}
-	t.Render()
+		return table.Row{one.Name, one.Started.Format(time.DateTime), one.Search, one.Sort, trials, state}
+	})
 }
 
 // clusterList is the output of botd sweep list --on.

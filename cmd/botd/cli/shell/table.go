@@ -65,6 +65,15 @@ func NewTable(w io.Writer, header table.Row) *Table {
 	return t
 }
 
+// WriteTable writes a table with a header and a row for each item.
+func WriteTable[T any](w io.Writer, header table.Row, items []T, row func(*T) table.Row) {
+	t := NewTable(w, header)
+	for i := range items {
+		t.AppendRow(row(&items[i]))
+	}
+	t.Render()
+}
+
 // AppendRow adds a row.
 func (t *Table) AppendRow(row table.Row, configs ...table.RowConfig) {
 	if shapeOf(t.w).colors {

@@ -109,15 +109,13 @@ func showCandles(command *cobra.Command, flags *candlesFlags, name string) error
 }
 
 func candlesTable(w io.Writer, symbol *exchange.Symbol, rows []candleJSON) {
-	t := shell.NewTable(w, table.Row{"open (UTC)", "open", "high", "low", "close", "volume " + symbol.Base, ""})
-	for _, r := range rows {
+	shell.WriteTable(w, table.Row{"open (UTC)", "open", "high", "low", "close", "volume " + symbol.Base, ""}, rows, func(r *candleJSON) table.Row {
 		note := ""
 		if !r.Closed {
 			note = "under way"
 		}
-		t.AppendRow(table.Row{moment.Minute(r.OpenTimeMS), r.Open, r.High, r.Low, r.Close, r.Volume, note})
-	}
-	t.Render()
+		return table.Row{moment.Minute(r.OpenTimeMS), r.Open, r.High, r.Low, r.Close, r.Volume, note}
+	})
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "no candles of %s\n", symbol.Key())
 	}

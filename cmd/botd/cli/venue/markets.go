@@ -104,19 +104,18 @@ func marketsOf(command *cobra.Command, venue *gateway.Public, market exchange.Ma
 }
 
 func marketsTable(w io.Writer, rows []marketJSON) {
-	t := shell.NewTable(w, table.Row{"market", "symbol", "last", "24h %", "24h USDT", "price step", "quantity step", "minimum USDT", "leverage", "trading"})
-	for _, r := range rows {
-		trading, leverage := "yes", ""
-		switch {
-		case !r.Tradable:
-			trading = "no"
-		case r.ReduceOnly:
-			trading = "reduce only"
-		}
-		if r.MaxLeverage > 0 {
-			leverage = fmt.Sprintf("%dx", r.MaxLeverage)
-		}
-		t.AppendRow(table.Row{r.Market, r.Symbol, r.Last, r.ChangePercent, r.QuoteVolume, r.PriceTick, r.QuantityTick, r.MinNotional, leverage, trading})
-	}
-	t.Render()
+	shell.WriteTable(w, table.Row{"market", "symbol", "last", "24h %", "24h USDT", "price step", "quantity step", "minimum USDT", "leverage", "trading"},
+		rows, func(r *marketJSON) table.Row {
+			trading, leverage := "yes", ""
+			switch {
+			case !r.Tradable:
+				trading = "no"
+			case r.ReduceOnly:
+				trading = "reduce only"
+			}
+			if r.MaxLeverage > 0 {
+				leverage = fmt.Sprintf("%dx", r.MaxLeverage)
+			}
+			return table.Row{r.Market, r.Symbol, r.Last, r.ChangePercent, r.QuoteVolume, r.PriceTick, r.QuantityTick, r.MinNotional, leverage, trading}
+		})
 }
