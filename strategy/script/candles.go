@@ -23,10 +23,9 @@ var _ starlark.HasAttrs = (*candles)(nil)
 // candlesOf implements candles(interval, symbol, market): candles("1d").close,
 // ema(candles("4h").close, 20), atr(candles("1d"), 14), candles("1h", symbol = "ETH-USDT"). The
 // default market is the strategy's own.
-func candlesOf(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r := runningOf(thread)
+func candlesOf(r *call) (starlark.Value, error) {
 	var text, symbol, market string
-	if err := unpack("candles", args, named, &text, &symbol, &market); err != nil {
+	if err := r.unpack(&text, &symbol, &market); err != nil {
 		return nil, err
 	}
 	if !r.loading {

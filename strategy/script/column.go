@@ -15,10 +15,9 @@ import (
 
 // column implements column(name): an external series. At each candle's close it has the value that
 // was visible at that time.
-func column(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r := runningOf(thread)
+func column(r *call) (starlark.Value, error) {
 	var name string
-	if err := unpack("column", args, named, &name); err != nil {
+	if err := r.unpack(&name); err != nil {
 		return nil, err
 	}
 	if !r.loading {

@@ -17,10 +17,10 @@ func seriesFunctions() starlark.StringDict {
 		"log":     ofSeries("log", 1, 1, func(values []float64) float64 { return math.Log(values[0]) }),
 		"max":     ofSeries("max", 2, 16, func(values []float64) float64 { return extremeOf(values, math.Max) }),
 		"min":     ofSeries("min", 2, 16, func(values []float64) float64 { return extremeOf(values, math.Min) }),
-		"sum":     starlark.NewBuiltin("sum", sum),
+		"sum":     function("sum", sum),
 		"hour":    ofTime("hour", func(minutes int64) int64 { return minutes / 60 % 24 }),
 		"minute":  ofTime("minute", func(minutes int64) int64 { return minutes % 60 }),
-		"session": starlark.NewBuiltin("session", session),
+		"session": function("session", session),
 		"weekday": ofTime("weekday", func(minutes int64) int64 { return (minutes/1440 + 3) % 7 }), // 1970-01-01 was a Thursday
 	}
 }
@@ -40,18 +40,17 @@ func extremeOf(values []float64, of func(x, y float64) float64) float64 {
 // ofSeries returns a function of series and numbers. If any argument has no value yet, neither has
 // the result.
 func ofSeries(name string, least, most int, of func(values []float64) float64) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-		r := runningOf(thread)
-		on := r.clockFor(args)
+	return function(name, func(r *call) (starlark.Value, error) {
+		on := r.clockFor(r.given)
 		if own, is := starlark.Universe[name]; is && on == nil {
-			return starlark.Call(thread, own, args, named)
+			return starlark.Call(r.thread, own, r.given, r.named)
 		}
-		if len(named) > 0 || len(args) < least || len(args) > most {
+		if len(r.named) > 0 || len(r.given) < least || len(r.given) > most {
 			return nil, fmt.Errorf("%s takes from %d to %d series or numbers", name, least, most)
 		}
-		values := make([]float64, len(args))
+		values := make([]float64, len(r.given))
 		compute := func() float64 {
-			for i, arg := range args {
+			for i, arg := range r.given {
 				values[i], _ = number(arg)
 			}
 			result := of(values)
@@ -60,7 +59,7 @@ func ofSeries(name string, least, most int, of func(values []float64) float64) *
 			}
 			return result
 		}
-		for _, arg := range args {
+		for _, arg := range r.given {
 			if _, ok := number(arg); !ok {
 				return nil, fmt.Errorf("%s: needs series or numbers, not a %s", name, arg.Type())
 			}
@@ -68,15 +67,15 @@ func ofSeries(name string, least, most int, of func(values []float64) float64) *
 		if !r.loading || on == nil {
 			return starlark.Float(compute()), nil
 		}
-		return r.derive(on, callText(name, args, named), func(*indicator.Bar) float64 { return compute() }), nil
+		return r.derive(on, r.text(), func(*indicator.Bar) float64 { return compute() }), nil
 	})
 }
 
 // sum implements sum(series, candles), the sum of the last values.
-func sum(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+func sum(r *call) (starlark.Value, error) {
 	var of starlark.Value
 	var n int
-	if err := unpack("sum", args, named, &of, &n); err != nil {
+	if err := r.unpack(&of, &n); err != nil {
 		return nil, err
 	}
 	s, is := of.(*series)
@@ -89,7 +88,7 @@ func sum(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, name
 		}
 		return all
 	}
-	if r := runningOf(thread); r.loading {
+	if r.loading {
 		return r.derive(s.on, fmt.Sprintf("sum(%s, %d)", s.name, n), func(*indicator.Bar) float64 { return compute() }), nil
 	}
 	return starlark.Float(compute()), nil

@@ -97,31 +97,18 @@ const undecided = "a series has no value yet at the top of the file: decide by i
 // seriesMemory returns functions with memory: they are series at the top of the file and in rules.
 func seriesMemory() starlark.StringDict {
 	return starlark.StringDict{
-		"since":         starlark.NewBuiltin("since", since),
-		"value_when":    starlark.NewBuiltin("value_when", valueWhen),
-		"where":         starlark.NewBuiltin("where", where),
-		"anchored_vwap": starlark.NewBuiltin("anchored_vwap", anchoredVWAP),
+		"since":         function("since", since),
+		"value_when":    function("value_when", valueWhen),
+		"where":         function("where", where),
+		"anchored_vwap": function("anchored_vwap", anchoredVWAP),
 	}
-}
-
-// remembering unpacks the arguments of a series function that must see every candle.
-func remembering(thread *starlark.Thread, name string, args starlark.Tuple, named []starlark.Tuple, into ...any) (*running, error) {
-	r := runningOf(thread)
-	if err := unpack(name, args, named, into...); err != nil {
-		return nil, err
-	}
-	if !r.loading {
-		return nil, fmt.Errorf("%s(...) defines a series, which must see every candle: define it at the top of the file and use its name here", name)
-	}
-	return r, nil
 }
 
 // since implements since(condition): the number of candles since it was last true; 0 on that
 // candle.
-func since(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+func since(r *call) (starlark.Value, error) {
 	var of *series
-	r, err := remembering(thread, "since", args, named, &of)
-	if err != nil {
+	if err := r.unpackSeries(&of); err != nil {
 		return nil, err
 	}
 	passed := math.NaN()
@@ -135,10 +122,9 @@ func since(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 
 // valueWhen implements value_when(condition, series): the series' value on the last candle on which
 // the condition was true.
-func valueWhen(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+func valueWhen(r *call) (starlark.Value, error) {
 	var when, of *series
-	r, err := remembering(thread, "value_when", args, named, &when, &of)
-	if err != nil {
+	if err := r.unpackSeries(&when, &of); err != nil {
 		return nil, err
 	}
 	value := math.NaN()
@@ -151,11 +137,10 @@ func valueWhen(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple
 }
 
 // where implements where(condition, a, b): a on each candle on which the condition is true, else b.
-func where(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+func where(r *call) (starlark.Value, error) {
 	var when *series
 	var yes, no starlark.Value
-	r, err := remembering(thread, "where", args, named, &when, &yes, &no)
-	if err != nil {
+	if err := r.unpackSeries(&when, &yes, &no); err != nil {
 		return nil, err
 	}
 	on := when.on
@@ -167,7 +152,7 @@ func where(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 			on = r.meet(on, s.on)
 		}
 	}
-	return r.derive(on, callText("where", args, named), func(*indicator.Bar) float64 {
+	return r.derive(on, r.text(), func(*indicator.Bar) float64 {
 		value, _ := number(no)
 		if when.holds(0) {
 			value, _ = number(yes)
@@ -178,10 +163,9 @@ func where(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 
 // anchoredVWAP implements anchored_vwap(condition): the volume-weighted average price since the last
 // candle on which the condition was true, that candle included.
-func anchoredVWAP(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+func anchoredVWAP(r *call) (starlark.Value, error) {
 	var from *series
-	r, err := remembering(thread, "anchored_vwap", args, named, &from)
-	if err != nil {
+	if err := r.unpackSeries(&from); err != nil {
 		return nil, err
 	}
 	price, begun := indicator.NewVWAP(0, 1), false

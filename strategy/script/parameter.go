@@ -15,8 +15,7 @@ import (
 
 // param implements param(name, default, min=, max=, oneof=, help=): a parameter of the strategy,
 // set in its YAML. The default determines its kind.
-func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r := runningOf(thread)
+func param(r *call) (starlark.Value, error) {
 	if !r.loading {
 		return nil, errors.New("param(...) belongs at the top of the file, outside any function")
 	}
@@ -28,7 +27,7 @@ func param(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, na
 		kinds            = map[string]string{"int": "int", "float": "decimal", "bool": "bool", "string": "text"}
 		parameterName    = func() string { return fmt.Sprintf("param(%q)", name) }
 	)
-	if err := unpack("param", args, named, &name, &fallback, &minimum, &maximum, &oneOf, &help); err != nil {
+	if err := r.unpack(&name, &fallback, &minimum, &maximum, &oneOf, &help); err != nil {
 		return nil, err
 	}
 	if !identifier(name) {
@@ -107,10 +106,9 @@ func valueOf(p strategy.Parameter, given string) (starlark.Value, error) {
 
 // reentry implements reentry("signal"), "immediate" or "never": the condition for entering a side
 // again after a stop-loss or take-profit ended its position.
-func reentry(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (_ starlark.Value, err error) {
-	r := runningOf(thread)
+func reentry(r *call) (_ starlark.Value, err error) {
 	var policy string
-	if err := unpack("reentry", args, named, &policy); err != nil {
+	if err := r.unpack(&policy); err != nil {
 		return nil, err
 	}
 	if !r.loading {
@@ -122,9 +120,8 @@ func reentry(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 
 // longOnly implements long_only(): the script holds only long positions. Its view never shows a
 // short position, and a target below zero is an error.
-func longOnly(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r := runningOf(thread)
-	if err := unpack("long_only", args, named); err != nil {
+func longOnly(r *call) (starlark.Value, error) {
+	if err := r.unpack(); err != nil {
 		return nil, err
 	}
 	if !r.loading {
@@ -136,10 +133,9 @@ func longOnly(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 
 // warmup implements warmup(candles): the number of closed candles required before the first
 // decision takes effect, if the measured number is too small.
-func warmup(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r := runningOf(thread)
+func warmup(r *call) (starlark.Value, error) {
 	var candles int
-	if err := unpack("warmup", args, named, &candles); err != nil {
+	if err := r.unpack(&candles); err != nil {
 		return nil, err
 	}
 	if !r.loading || candles < 1 || candles > 100_000 {

@@ -62,15 +62,6 @@ func (w *result) into(plan *strategy.Plan) {
 
 func errorf(format string, values ...any) error { return fmt.Errorf(format, values...) }
 
-// trading returns the running strategy, or an error at the top of the file.
-func trading(thread *starlark.Thread, function string) (*running, error) {
-	r := runningOf(thread)
-	if r.loading || r.view.of == nil {
-		return nil, fmt.Errorf("%s(...) belongs in decide: at the top of the file there is no market yet", function)
-	}
-	return r, nil
-}
-
 // signOf returns the sign of a side of hold.
 func signOf(side string) (int64, error) {
 	switch side {
@@ -95,13 +86,9 @@ func sideOf(side string) (exchange.Side, error) {
 
 // hold implements hold(side, reason=""), with the side "long", "short" or "flat": the configured
 // size on that side.
-func hold(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r, err := trading(thread, "hold")
-	if err != nil {
-		return nil, err
-	}
+func hold(r *call) (starlark.Value, error) {
 	var side, reason string
-	if err := unpack("hold", args, named, &side, &reason); err != nil {
+	if err := r.unpackTrading(&side, &reason); err != nil {
 		return nil, err
 	}
 	sign, err := signOf(side)
@@ -125,17 +112,13 @@ func (r *running) holdable(target strategy.Target) error {
 }
 
 // notify implements notify(text): it reports the text to users when the decision is made.
-func notify(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r, err := trading(thread, "notify")
-	if err != nil {
+func notify(r *call) (starlark.Value, error) {
+	var text string
+	if err := r.unpackTrading(&text); err != nil {
 		return nil, err
 	}
 	if r.decide == nil || r.state.writable {
 		return nil, errors.New("notify(...) belongs in a script's decide: candle also sees past candles")
-	}
-	var text string
-	if err := unpack("notify", args, named, &text); err != nil {
-		return nil, err
 	}
 	if len(r.notices) < strategy.MaxNotices {
 		r.notices = append(r.notices, text)
@@ -144,13 +127,9 @@ func notify(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, n
 }
 
 // size implements size(sign=1): the configured size as a target.
-func size(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r, err := trading(thread, "size")
-	if err != nil {
-		return nil, err
-	}
+func size(r *call) (starlark.Value, error) {
 	sign := 1
-	if err := unpack("size", args, named, &sign); err != nil {
+	if err := r.unpackTrading(&sign); err != nil {
 		return nil, err
 	}
 	if sign < -1 || sign > 1 {
@@ -161,13 +140,12 @@ func size(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 
 // target implements quantity(x), equity(x) or quote(x), negative for short.
 func target(kind string) *starlark.Builtin {
-	return starlark.NewBuiltin(kind, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-		r, err := trading(thread, kind)
-		if err != nil {
+	return function(kind, func(r *call) (starlark.Value, error) {
+		if err := r.trading(); err != nil {
 			return nil, err
 		}
 		var value starlark.Value
-		if err := starlark.UnpackPositionalArgs(kind, args, named, 1, &value); err != nil {
+		if err := starlark.UnpackPositionalArgs(kind, r.given, r.named, 1, &value); err != nil {
 			return nil, err
 		}
 		d, err := decimalOf(value)
@@ -221,13 +199,9 @@ func (s *sized) at(v *strategy.View, now exchange.Quantity) exchange.Quantity {
 
 // risk implements risk(share, stop): the target that loses that share of the equity between the
 // last price and the stop, long if the stop is below. It is sized at the entry.
-func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r, err := trading(thread, "risk")
-	if err != nil {
-		return nil, err
-	}
+func risk(r *call) (starlark.Value, error) {
 	var shareValue, stopValue starlark.Value
-	if err := unpack("risk", args, named, &shareValue, &stopValue); err != nil {
+	if err := r.unpackTrading(&shareValue, &stopValue); err != nil {
 		return nil, err
 	}
 	share, err := decimalOf(shareValue)
@@ -247,18 +221,15 @@ func risk(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, nam
 }
 
 // order implements order(key, side, price, quantity, post_only=False, stop_price=None).
-func order(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r, err := trading(thread, "order")
-	if err != nil {
-		return nil, err
-	}
+func order(r *call) (starlark.Value, error) {
 	var (
 		key, side                   string
 		atPrice, ofQuantity, stopAt starlark.Value
 		postOnly                    bool
 		o                           = &orderValue{opaque: opaque{"order"}}
 	)
-	if err := unpack("order", args, named, &key, &side, &atPrice, &ofQuantity, &postOnly, &stopAt); err != nil {
+	err := r.unpackTrading(&key, &side, &atPrice, &ofQuantity, &postOnly, &stopAt)
+	if err != nil {
 		return nil, err
 	}
 	if o.order.Key, o.order.PostOnly = key, postOnly; postOnly && r.setting.Market == exchange.Spot {
@@ -313,21 +284,18 @@ var errPlanByName = errors.New("plan(...) takes its parts by name: plan(target=s
 
 // plan implements plan(target=, orders=, exits=, stop_loss=, take_profit=, leverage=, reason=,
 // remember=).
-func plan(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r, err := trading(thread, "plan")
-	if err != nil {
-		return nil, err
-	}
+func plan(r *call) (starlark.Value, error) {
 	var (
 		target, orders, exits starlark.Value
 		stopLoss, takeProfit  starlark.Value
 		remember              *starlark.Dict
 		w                     = &result{opaque: opaque{"plan"}}
 	)
-	if err := unpack("plan", args, named, &target, &orders, &exits, &stopLoss, &takeProfit, &w.plan.Leverage, &w.plan.Reason, &remember); err != nil {
+	err := r.unpackTrading(&target, &orders, &exits, &stopLoss, &takeProfit, &w.plan.Leverage, &w.plan.Reason, &remember)
+	if err != nil {
 		return nil, err
 	}
-	if len(args) > 0 {
+	if len(r.given) > 0 {
 		return nil, errPlanByName
 	}
 	if target != nil && target != starlark.None {

@@ -17,30 +17,30 @@ var shared = predeclare()
 
 func predeclare() starlark.StringDict {
 	known := starlark.StringDict{
-		"param":       starlark.NewBuiltin("param", param),
-		"warmup":      starlark.NewBuiltin("warmup", warmup),
-		"long_only":   starlark.NewBuiltin("long_only", longOnly),
-		"reentry":     starlark.NewBuiltin("reentry", reentry),
-		"hold":        starlark.NewBuiltin("hold", hold),
-		"plan":        starlark.NewBuiltin("plan", plan),
-		"order":       starlark.NewBuiltin("order", order),
-		"size":        starlark.NewBuiltin("size", size),
+		"param":       function("param", param),
+		"warmup":      function("warmup", warmup),
+		"long_only":   function("long_only", longOnly),
+		"reentry":     function("reentry", reentry),
+		"hold":        function("hold", hold),
+		"plan":        function("plan", plan),
+		"order":       function("order", order),
+		"size":        function("size", size),
 		"quantity":    target("quantity"),
 		"equity":      target("equity"),
 		"quote":       target("quote"),
-		"risk":        starlark.NewBuiltin("risk", risk),
-		"trailing":    starlark.NewBuiltin("trailing", trailing),
-		"targets":     starlark.NewBuiltin("targets", targets),
-		"pair":        starlark.NewBuiltin("pair", pair),
+		"risk":        function("risk", risk),
+		"trailing":    function("trailing", trailing),
+		"targets":     function("targets", targets),
+		"pair":        function("pair", pair),
 		"cross_above": crossing("cross_above", func(before, now float64) bool { return before <= 0 && now > 0 }),
 		"cross_below": crossing("cross_below", func(before, now float64) bool { return before >= 0 && now < 0 }),
 		"rising":      steady("rising", func(before, now float64) bool { return now > before }),
 		"falling":     steady("falling", func(before, now float64) bool { return now < before }),
-		"notify":      starlark.NewBuiltin("notify", notify),
-		"candles":     starlark.NewBuiltin("candles", candlesOf),
-		"column":      starlark.NewBuiltin("column", column),
-		"known":       starlark.NewBuiltin("known", known),
-		"round":       starlark.NewBuiltin("round", round),
+		"notify":      function("notify", notify),
+		"candles":     function("candles", candlesOf),
+		"column":      function("column", column),
+		"known":       function("known", known),
+		"round":       function("round", round),
 		"math":        starmath.Module,
 	}
 	maps.Copy(known, seriesFunctions())
@@ -107,14 +107,13 @@ func Names() []string {
 // maker returns a function that creates an indicator at the top of the file: name(series,
 // parameters). Without a series it uses the candle itself.
 func maker(definition indicator.Definition) *starlark.Builtin {
-	return starlark.NewBuiltin(definition.Name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
-		named []starlark.Tuple) (starlark.Value, error) {
-		r := runningOf(thread)
+	return function(definition.Name, func(r *call) (starlark.Value, error) {
 		if !r.loading {
 			return nil, tooLate(definition.Name)
 		}
 		var source, second *series
-		on, text := r.own(), callText(definition.Name, args, named)
+		args := r.given
+		on, text := r.own(), r.text()
 		if len(args) > 0 {
 			switch first := args[0].(type) {
 			case *series:
@@ -133,7 +132,7 @@ func maker(definition indicator.Definition) *starlark.Builtin {
 			}
 			on, args = r.meet(on, second.on), args[1:]
 		}
-		values, err := parametersOf(&definition, args, named)
+		values, err := parametersOf(&definition, args, r.named)
 		if err != nil {
 			return nil, err
 		}
@@ -232,24 +231,23 @@ func newestTwo(value starlark.Value, on *clock) (now, before float64, err error)
 
 // crossing returns a function of two series that is true on the candle of the cross.
 func crossing(name string, is func(before, now float64) bool) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-		if len(args) != 2 || len(named) > 0 {
+	return function(name, func(r *call) (starlark.Value, error) {
+		if len(r.given) != 2 || len(r.named) > 0 {
 			return nil, fmt.Errorf("%s takes two series: the crossing one and the crossed one", name)
 		}
-		r := runningOf(thread)
-		on := r.clockFor(args)
-		if made, err := joined(r, on, name, args, func() bool {
-			a, aBefore, _ := newestTwo(args[0], on)
-			b, bBefore, _ := newestTwo(args[1], on)
+		on := r.clockFor(r.given)
+		if made, err := r.joined(on, func() bool {
+			a, aBefore, _ := newestTwo(r.given[0], on)
+			b, bBefore, _ := newestTwo(r.given[1], on)
 			return is(aBefore-bBefore, a-b)
 		}); made != nil || err != nil {
 			return made, err
 		}
-		a, aBefore, err := newestTwo(args[0], on)
+		a, aBefore, err := newestTwo(r.given[0], on)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		b, bBefore, err := newestTwo(args[1], on)
+		b, bBefore, err := newestTwo(r.given[1], on)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -270,28 +268,28 @@ func (r *running) clockFor(values starlark.Tuple) (on *clock) {
 }
 
 // joined returns a condition of two series at the top of the file as a series, or nil elsewhere.
-func joined(r *running, on *clock, name string, args starlark.Tuple, holds func() bool) (starlark.Value, error) {
+func (r *call) joined(on *clock, holds func() bool) (starlark.Value, error) {
 	if !r.loading {
 		return nil, nil
 	}
-	for _, arg := range args {
+	for _, arg := range r.given {
 		if _, ok := number(arg); !ok {
-			return nil, fmt.Errorf("%s: needs a series or a number, not %s", name, arg.Type())
+			return nil, fmt.Errorf("%s: needs a series or a number, not %s", r.function, arg.Type())
 		}
 	}
 	if on == nil {
-		return nil, fmt.Errorf("%s takes two series: the crossing one and the crossed one", name)
+		return nil, fmt.Errorf("%s takes two series: the crossing one and the crossed one", r.function)
 	}
-	return condition(r, on, name+"("+label(args[0])+", "+label(args[1])+")", holds), nil
+	return condition(r.running, on, r.function+"("+label(r.given[0])+", "+label(r.given[1])+")", holds), nil
 }
 
 // steady returns a function of a series that is true if each of the last n values has the given
 // relation to its predecessor.
 func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(thread *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	return function(name, func(r *call) (starlark.Value, error) {
 		var of starlark.Value
 		n := 1
-		if err := unpack(name, args, named, &of, &n); err != nil {
+		if err := r.unpack(&of, &n); err != nil {
 			return nil, err
 		}
 		s, ok := of.(*series)
@@ -306,17 +304,17 @@ func steady(name string, is func(before, now float64) bool) *starlark.Builtin {
 			}
 			return true
 		}
-		if r := runningOf(thread); r.loading {
-			return condition(r, s.on, fmt.Sprintf("%s(%s, %d)", name, s.name, n), holds), nil
+		if r.loading {
+			return condition(r.running, s.on, fmt.Sprintf("%s(%s, %d)", name, s.name, n), holds), nil
 		}
 		return starlark.Bool(holds()), nil
 	})
 }
 
 // known implements known(value): whether a value exists yet.
-func known(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+func known(r *call) (starlark.Value, error) {
 	var value starlark.Value
-	if err := starlark.UnpackPositionalArgs("known", args, named, 1, &value); err != nil {
+	if err := starlark.UnpackPositionalArgs("known", r.given, r.named, 1, &value); err != nil {
 		return nil, err
 	}
 	if s, is := value.(*series); is && s.owner.loading {
@@ -327,10 +325,10 @@ func known(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named [
 }
 
 // round implements round(value, digits=0): it rounds to that many decimals, for strings.
-func round(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+func round(r *call) (starlark.Value, error) {
 	var value starlark.Value
 	digits := 0
-	if err := unpack("round", args, named, &value, &digits); err != nil {
+	if err := r.unpack(&value, &digits); err != nil {
 		return nil, err
 	}
 	f, ok := number(value)

@@ -45,17 +45,16 @@ func clockOf(name string, offset starlark.Value, zone string) (wallClock, error)
 // ofTime returns a series of the time at which each candle closes: in UTC, at an offset of hours,
 // or in a time zone with daylight saving.
 func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
-	return starlark.NewBuiltin(name, func(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+	return function(name, func(r *call) (starlark.Value, error) {
 		offset, zone := starlark.Value(starlark.MakeInt(0)), ""
-		r, err := remembering(thread, name, args, named, &offset, &zone)
-		if err != nil {
+		if err := r.unpackSeries(&offset, &zone); err != nil {
 			return nil, err
 		}
 		minutes, err := clockOf(name, offset, zone)
 		if err != nil {
 			return nil, err
 		}
-		return r.derive(r.own(), callText(name, args, named), func(bar *indicator.Bar) float64 {
+		return r.derive(r.own(), r.text(), func(bar *indicator.Bar) float64 {
 			return float64(of(minutes(bar.OpenMS + int64(r.setting.Interval))))
 		}), nil
 	})
@@ -63,11 +62,10 @@ func ofTime(name string, of func(minutes int64) int64) *starlark.Builtin {
 
 // session implements session(begin, end, offset=0, zone=""): 1 for each candle that lies entirely
 // between two times of day. An end before the begin belongs to the next day.
-func session(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
+func session(r *call) (starlark.Value, error) {
 	var begin, end, zone string
 	offset := starlark.Value(starlark.MakeInt(0))
-	r, err := remembering(thread, "session", args, named, &begin, &end, &offset, &zone)
-	if err != nil {
+	if err := r.unpackSeries(&begin, &end, &offset, &zone); err != nil {
 		return nil, err
 	}
 	minutes, err := clockOf("session", offset, zone)
@@ -89,7 +87,7 @@ func session(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, 
 	if length == 0 {
 		return nil, fmt.Errorf("session(%q, %q): it has no length", begin, end)
 	}
-	return r.condition(r.own(), callText("session", args, named), func(bar *indicator.Bar) bool {
+	return r.condition(r.own(), r.text(), func(bar *indicator.Bar) bool {
 		passed := ((minutes(bar.OpenMS)-from)%dayMins + dayMins) % dayMins
 		return passed+int64(r.setting.Interval)/minuteMS <= length
 	}), nil

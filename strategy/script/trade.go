@@ -39,13 +39,9 @@ func (t *trail) follow(v *strategy.View) {
 
 // trailing implements trailing(distance): a stop-loss for plan that follows the best price since
 // the entry at that share of it and never moves back. Before the entry it is the distance itself.
-func trailing(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r, err := trading(thread, "trailing")
-	if err != nil {
-		return nil, err
-	}
+func trailing(r *call) (starlark.Value, error) {
 	var distance string
-	if err := unpack("trailing", args, named, &distance); err != nil {
+	if err := r.unpackTrading(&distance); err != nil {
 		return nil, err
 	}
 	share, err := exchange.ParseRate(distance)
@@ -68,13 +64,9 @@ func trailing(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
 // targets implements targets([(distance or price, share), ...]): a list of take-profits for
 // plan(exits=...), each a limit order over a share of the original position. Without a position it
 // is empty.
-func targets(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r, err := trading(thread, "targets")
-	if err != nil {
-		return nil, err
-	}
+func targets(r *call) (starlark.Value, error) {
 	var list starlark.Iterable
-	if err := unpack("targets", args, named, &list); err != nil {
+	if err := r.unpackTrading(&list); err != nil {
 		return nil, err
 	}
 	v, all, whole := r.view.of, []starlark.Value{}, decimal.Zero
@@ -142,10 +134,9 @@ func (r *running) targetPrice(given starlark.Value, direction int) (exchange.Pri
 
 // pair implements pair(symbol, market="futures"): another symbol that a strategy of the same
 // account trades, visible as view.pair_position and view.pair_last.
-func pair(thread *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, named []starlark.Tuple) (starlark.Value, error) {
-	r := runningOf(thread)
+func pair(r *call) (starlark.Value, error) {
 	symbol, market := "", "futures"
-	if err := unpack("pair", args, named, &symbol, &market); err != nil {
+	if err := r.unpack(&symbol, &market); err != nil {
 		return nil, err
 	}
 	parsed, err := exchange.ParseMarket(market)

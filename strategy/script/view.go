@@ -23,10 +23,9 @@ var _ starlark.HasAttrs = (*view)(nil)
 
 func newView() *view {
 	v := &view{}
-	v.filled = starlark.NewBuiltin("filled", func(_ *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
-		named []starlark.Tuple) (starlark.Value, error) {
+	v.filled = function("filled", func(r *call) (starlark.Value, error) {
 		var key string
-		if err := unpack("filled", args, named, &key); err != nil {
+		if err := r.unpack(&key); err != nil {
 			return nil, err
 		}
 		return starlark.Float(v.of.Symbol.QuantityFloat(v.of.Filled(key))), nil
