@@ -64,6 +64,9 @@ type Edit struct {
 	Wrong string // the code that replaces it
 }
 
+// edit is the list of a row with one Edit.
+func edit(in, code, wrong string) []Edit { return []Edit{{in, code, wrong}} }
+
 // Find returns the row with a name.
 func Find(name string) (*Row, error) {
 	for i := range Table {
