@@ -78,8 +78,8 @@ func TestEveryMutantIsCaught(t *testing.T) {
 	}
 	if *update {
 		writeSeeds(t, found)
-	} else if len(found) > 0 {
-		t.Logf("%d seeds of %s no longer notice their mutant, and searching takes long: run this test with -update", len(found), seedFile)
+	} else if len(found) > 10 {
+		t.Errorf("%d seeds of %s no longer notice their mutant, and searching for others takes minutes: run this test with -update", len(found), seedFile)
 	}
 }
 
