@@ -524,41 +524,50 @@ func TestWalletOlderThanStopIsNoProof(t *testing.T) {
 	}
 }
 
-// The stop's price was passed, and its end is uncertain. A second stop could be canceled, a sale could not.
+// A stop's end is uncertain. If its price was passed, what it may have sold is not sold at once, next to a person's units: another stop, below the last
+// price, can be canceled, a sale cannot (seed 991000328).
 func TestUncertainStopIsNotSoldAgainAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		orderID int64 // 0 for a stop whose answer was lost
-		refused bool  // its cancel was refused
-		price   exchange.Price
-		want    exchange.Quantity
-		purpose placement.Purpose
-	}{
-		"its answer was lost, and the price stands above it": {price: 50_000e8, want: 6, purpose: placement.StopLoss},
-		"its answer was lost, and the price was passed":      {price: 48_900e8},
-		"its cancel was refused, and the price was passed":   {orderID: 9, refused: true, price: 48_900e8},
+	for name, c := range map[string]uncertainStop{
+		"its answer was lost, and the price stands above it": {price: 50_000e8, standing: true},
+		"its answer was lost, and the price was passed":      {price: 48_900e8, standing: true},
+		"its cancel was refused, and the price was passed":   {price: 48_900e8, standing: true, orderID: 9},
+		"it is the only one, and the price was passed":       {price: 48_900e8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, derive := protecting(t)
-			standing := w.places(placement.StopLoss, 8, stopOf(4))
-			lost := w.places(placement.StopLoss, c.orderID, stopOf(6))
-			if c.refused {
-				w.tracker.NoteCancelRefused(lost.ClientOrderID, w.now)
-			}
-			w.tracker.Symbol(coin).last = c.price
-			w.now += 3_000
-			w.shows("1.006", "0.004", standing)
-			sold := exchange.Quantity(0)
-			for _, intent := range derive() {
-				if sold += intent.Order.Quantity; intent.Purpose != c.purpose || intent.Order.Type != exchange.StopLimit {
-					t.Errorf("want no sale at once, have %+v", intent)
-				}
-			}
-			if sold != c.want {
-				t.Errorf("want %d sold, have %d", c.want, sold)
-			}
+			stopNotSold(t, c)
 		})
+	}
+}
+
+type uncertainStop struct {
+	orderID  int64 // 0 for a stop whose answer was lost; otherwise its cancel was refused
+	standing bool  // another stop rests
+	price    exchange.Price
+}
+
+func stopNotSold(t testing.TB, c uncertainStop) {
+	t.Helper()
+	w, derive := protecting(t)
+	var open []exchange.Order
+	free, frozen, want := "1.01", "0", exchange.Quantity(10)
+	if c.standing {
+		open, free, frozen, want = append(open, w.places(placement.StopLoss, 8, stopOf(4))), "1.006", "0.004", 6
+	}
+	lost := w.places(placement.StopLoss, c.orderID, stopOf(want))
+	if c.orderID != 0 {
+		w.tracker.NoteCancelRefused(lost.ClientOrderID, w.now)
+	}
+	w.tracker.Symbol(coin).last = c.price
+	w.now += 3_000
+	w.shows(free, frozen, open...)
+	intents := derive()
+	if len(intents) != 1 || intents[0].Purpose != placement.StopLoss || intents[0].Order.Quantity != want {
+		t.Fatalf("want one stop of %d, have %+v", want, intents)
+	}
+	if o := &intents[0].Order; o.Type != exchange.StopLimit || o.StopPrice >= c.price {
+		t.Errorf("want it below %d, have %+v", c.price, o)
 	}
 }
 

@@ -70,7 +70,7 @@ func (d spotStops) converge() {
 		switch {
 		case d.tracker.StandsDown(): // nothing of another botd's is sold at market
 			d.addStop(missing-max(0, position.unsoldByPeer()-position.selling(d.leavesUncovered)), d.stopFromLast(price))
-		case len(d.stops)+len(d.targetOrders) == 0 && !d.saleEvidence().mayHaveSold(): // only the wallet lacks it
+		case !d.saleEvidence().mayHaveSold():
 			d.addStop(missing-sold, d.stopFromLast(price))
 		}
 	case d.lacksForMinimum(missing, price) > 0 && !d.desired.Unread && !d.tracker.StandsDown() && d.mayMoveStop():
@@ -201,7 +201,7 @@ func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
 	young := symbol.spot.walletInconclusive || d.tracker.walletMS <= symbol.FilledMS()+d.tracker.Settle().StalenessMS
-	untrusted := symbol.missedFor.sinceMS != 0
+	untrusted := d.spotPosition().missingInWallet() > 0
 	if d.tracker.StandsDown() { // another botd may have sold some
 		untrusted = d.tracker.walletUntrusted(symbol)
 	}

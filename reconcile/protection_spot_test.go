@@ -130,6 +130,25 @@ func stopDespiteShortfall(t testing.TB) {
 	}
 }
 
+// The history cannot be read, so nothing compares the wallet with the fills (seed 940020104).
+func TestWalletShortfallDoesNotPreventStopWhileTheHistoryIsUnread(t *testing.T) {
+	t.Parallel()
+	for _, held := range []string{"0", "0.004"} {
+		stopDespiteUnread(t, held)
+	}
+}
+
+func stopDespiteUnread(t testing.TB, held string) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.now += 60_000
+	w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
+		Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(held)}})})
+	if have := stopped(derive()); have != 10 {
+		t.Errorf("with %s in the wallet: want a stop of the 10 that the fills explain, have %d", held, have)
+	}
+}
+
 // A process died while it sent the exit. No list shows the exit, and the wallet shows what is left of the
 // position.
 func TestStopCoversRestOfUncertainExit(t *testing.T) {

@@ -679,12 +679,15 @@ func TestWalletBoundsPosition(t *testing.T) {
 	}
 }
 
-// A stop of ten may sell what the wallet has free. It may sell all ten if the read may be older than the last fill or lacks what fills
-// explain, and nothing else may have sold it.
+// A stop of ten may sell what the wallet has free, also if others' orders hold the rest. It may sell all ten if the read may be older than the last fill
+// or lacks what fills explain, and nothing else may have sold it.
 func TestSpotStopBound(t *testing.T) {
 	t.Parallel()
 	young := func(w *wallet, s *SymbolState) { s.spot.walletInconclusive = true }
-	missed := func(w *wallet, s *SymbolState) { s.missedFor.sinceMS = 1 }
+	held := func(w *wallet, s *SymbolState) {
+		w.reads(4, 1_007)
+		s.foreign = append(s.foreign, anothers("", 77, exchange.Sell, exchange.Limit, 1_007, 0, 1))
+	}
 	filled := func(agoMS int64) func(w *wallet, s *SymbolState) {
 		return func(w *wallet, s *SymbolState) {
 			o := w.buysUnder(7, 1)
@@ -708,12 +711,12 @@ func TestSpotStopBound(t *testing.T) {
 		want exchange.Quantity
 	}{
 		{"all is free", 10, nil, 10},
-		{"some is free", 4, nil, 4},
+		{"some is free", 4, held, 4},
 		{"some, in a read that may be older than a fill", 4, young, 10},
-		{"some, in a read that misses what fills explain", 4, missed, 10},
-		{"some, L after the last fill", 4, filled(1_000), 10},
-		{"some, longer after it", 4, filled(1_001), 4},
-		{"it misses some, and another botd may have sold it", 4, and(missed, func(_ *wallet, s *SymbolState) { s.unknownEnded = elders + "1" }), 4},
+		{"some, in a read that misses what fills explain", 4, nil, 10},
+		{"some, L after the last fill", 4, and(held, filled(1_000)), 10},
+		{"some, longer after it", 4, and(held, filled(1_001)), 4},
+		{"it misses some, and another botd may have sold it", 4, func(_ *wallet, s *SymbolState) { s.unknownEnded = elders + "1" }, 4},
 		{"a person must look", 4, and(young, func(w *wallet, _ *SymbolState) {
 			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		}), 4},

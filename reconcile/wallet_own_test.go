@@ -200,15 +200,15 @@ func listedAfterItsCancel(t testing.TB, frozen string, answered, refused bool, w
 }
 
 // One of two stops has been canceled, and the price has passed both. An old history shows the other one without an end, but the wallet lacks what that one
-// covers. What the wallet shows is sold, unless it may be a person's.
+// covers. What the wallet shows is sold or, if it may be a person's, gets another stop.
 func TestCanceledStopsUnitsAreSoldBesideAStopThatMayHaveExecuted(t *testing.T) {
 	t.Parallel()
-	for others, want := range map[string]exchange.Quantity{"0": 4, "1": 0} {
+	for others, want := range map[string]exchange.OrderType{"0": exchange.Limit, "1": exchange.StopLimit} {
 		executedUnseen(t, others, want)
 	}
 }
 
-func executedUnseen(t testing.TB, others string, want exchange.Quantity) {
+func executedUnseen(t testing.TB, others string, want exchange.OrderType) {
 	t.Helper()
 	w := holdingNextTo(t, ForeignHalt, others)
 	derive := w.deriver()
@@ -222,8 +222,12 @@ func executedUnseen(t testing.TB, others string, want exchange.Quantity) {
 		w.sees(free, "0", []exchange.Order{stop})
 	}
 	w.tracker.Symbol(coin).last = 48_000e8
-	if have := soldBy(derive()); have != want {
-		t.Errorf("beside %s of others: want %d sold, have %d", others, want, have)
+	intents := derive()
+	if have := soldBy(intents); have != 4 {
+		t.Fatalf("beside %s of others: want one sale of 4, have %+v", others, intents)
+	}
+	if o := &intents[0].Order; o.Type != want || o.StopPrice >= 48_000e8 {
+		t.Errorf("beside %s of others: want a %s below the last price, have %+v", others, want, o)
 	}
 }
 

@@ -247,6 +247,15 @@ func (r *reader) amount(field string, n number) exchange.Amount {
 	return a
 }
 
+// orderAmountPlaces is the number of decimal places of an order's amount, beyond which float noise is removed.
+const orderAmountPlaces = 8
+
+// orderAmount reads the amount of an order without float noise: an order is recognized by its amount.
+func (r *reader) orderAmount(field string, n number) exchange.Amount {
+	n.Decimal, _ = withoutNoise(n.Decimal, orderAmountPlaces)
+	return r.amount(field, n)
+}
+
 // rate reads a share, rounded to 8 places.
 func (r *reader) rate(field string, n number) exchange.Rate {
 	rate, err := exchange.RateFromDecimal(n.Round(8))

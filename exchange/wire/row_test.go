@@ -98,6 +98,24 @@ func TestFloatNoiseIsRoundedToTick(t *testing.T) {
 	}
 }
 
+// A purchase without an id is recognized by its amount (seed 970012105).
+func TestFloatNoiseIsRemovedFromTheAmountOfAnOrder(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"35.0016800000000002": "35.00168", "35.0016799999999998": "35.00168", "12345.670000000002": "12345.67", "35.00168": "35.00168",
+		"35.0016800002": "35.0016800002", "12345.6700000021": "12345.6700000021",
+	} {
+		body := `[{"id":1,"symbol":"BTC-USDT","side":"BUY","type":"MARKET","quantity":` + text + `,"price":0,"filled":0,"avgPrice":0,"status":"NEW"}]`
+		answer, err := decode(t, goldenRequest(exchange.SpotOpenOrders), 200, body)
+		if err != nil || len(answer.Orders.Items()) != 1 {
+			t.Fatalf("%s: want one order, have %+v, %v", text, answer.Orders, err)
+		}
+		if have := answer.Orders.Items()[0].QuoteAmount.String(); have != want {
+			t.Errorf("%s: want %s, have %s", text, want, have)
+		}
+	}
+}
+
 func TestProfileDefinesNullsAndStatusWords(t *testing.T) {
 	t.Parallel()
 	profile := &Profile{NullLists: true, StatusWords: map[exchange.Market]map[string]exchange.OrderStatus{

@@ -139,7 +139,7 @@ func (f *spotOrder) read(r reader) (exchange.Order, error) {
 	}
 	r.words(&o, f.Side, f.Type, f.Status)
 	if byQuote(o.Type) {
-		o.QuoteAmount = r.amount("quantity", number(f.Quantity))
+		o.QuoteAmount = r.orderAmount("quantity", number(f.Quantity))
 	} else {
 		o.Quantity = r.quantity("quantity", number(f.Quantity))
 	}
