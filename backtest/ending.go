@@ -127,13 +127,8 @@ func (e *events) decided(name string, s *exchange.Symbol, target strategy.Target
 	switch step := s.Notional(last, s.QuantityTick); {
 	case quantity == 0:
 		e.suppressed(name, roundedToNothing, func() string {
-			return fmt.Sprintf(
-				"%s: one step of %s, %s, is worth %s",
-				order(),
-				s.Name,
-				s.QuantityDecimal(s.QuantityTick),
-				step.Decimal().StringFixed(2),
-			)
+			return fmt.Sprintf("%s: one step of %s, %s, is worth %s", order(), s.Name, s.QuantityDecimal(s.QuantityTick),
+				step.Decimal().StringFixed(2))
 		})
 	case s.BelowMinimum(last, quantity):
 		e.suppressed(name, belowMinimum, func() string {

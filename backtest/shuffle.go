@@ -35,12 +35,8 @@ func shuffle(result *Result) *Shuffles {
 	if len(returns) < minShuffle {
 		return nil
 	}
-	s := &Shuffles{
-		Count:    max(100, min(shuffles, shuffleSteps/len(returns))),
-		Seed:     shuffleSeed,
-		Trips:    len(returns),
-		Happened: rounded(float64(100 * deepest(returns))),
-	}
+	s := &Shuffles{Count: max(100, min(shuffles, shuffleSteps/len(returns))), Seed: shuffleSeed, Trips: len(returns),
+		Happened: rounded(float64(100 * deepest(returns)))}
 	random := rand.New(rand.NewPCG(shuffleSeed, shuffleSeed))
 	falls := make([]float64, s.Count)
 	for i := range falls {

@@ -221,12 +221,8 @@ func (r *run) fundingWarnings(leg *leg, add func(code, format string, arguments 
 		add(FundingIncomplete, "%d of %d funding payments have no recorded rate: they count as 0", missing, payments)
 	}
 	if between > 0 {
-		add(
-			FundingIncomplete,
-			"%d recorded funding rates do not fall on a payment, which is due every %d hours, and were ignored",
-			between,
-			leg.symbol.FundingIntervalHours,
-		)
+		add(FundingIncomplete, "%d recorded funding rates do not fall on a payment, which is due every %d hours, and were ignored", between,
+			leg.symbol.FundingIntervalHours)
 	}
 }
 

@@ -40,14 +40,8 @@ func loaderOf(file string, options Options) *loader {
 	if directory == "" {
 		directory = "."
 	}
-	l := &loader{
-		files:         os.DirFS(directory),
-		disk:          directory,
-		directory:     filepath.ToSlash(directory),
-		options:       options,
-		config:        defaults(),
-		displayedPath: filepath.ToSlash(file),
-	}
+	l := &loader{files: os.DirFS(directory), disk: directory, directory: filepath.ToSlash(directory), options: options, config: defaults(),
+		displayedPath: filepath.ToSlash(file)}
 	l.config.Limits = risk.Limits{}
 	if options.Mode != "" {
 		l.config.Mode = options.Mode

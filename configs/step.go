@@ -130,13 +130,8 @@ func (r *strategyReader) checkScaleIn(s *section, node *yaml.Node) {
 func (r *strategyReader) checkTargets(s *section, node *yaml.Node) {
 	c := r.into
 	if sum := shares(c.Targets); sum > exchange.RateOne {
-		s.wrong(
-			node,
-			"let them add up to 100%, or to less if a stop or the strategy closes the rest",
-			"%stargets: the shares add up to %s",
-			s.path,
-			notation.Percent(sum),
-		)
+		s.wrong(node, "let them add up to 100%, or to less if a stop or the strategy closes the rest", "%stargets: the shares add up to %s", s.path,
+			notation.Percent(sum))
 	}
 	for i := range c.Targets {
 		if c.Targets[i].Away < 0 || c.Targets[i].R < 0 {

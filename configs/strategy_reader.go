@@ -83,13 +83,8 @@ func (l *loader) strategies(files []string) {
 		key := exchange.SymbolKey{Market: c.Market, Name: c.Symbol}
 		at = fmt.Sprintf("%s:%d", c.File, s.lineOf("symbol"))
 		if first, doubled := instruments[key]; doubled && c.Market != 0 && c.Symbol != "" {
-			s.fail(
-				s.lineOf("symbol"),
-				"a position has one owner; trade another symbol, or run a second account",
-				"%s is already traded by %s",
-				key,
-				first,
-			)
+			s.fail(s.lineOf("symbol"), "a position has one owner; trade another symbol, or run a second account", "%s is already traded by %s", key,
+				first)
 		} else {
 			instruments[key] = at
 		}

@@ -46,13 +46,8 @@ func (b *Files) signals(config *backtest.Config, named []string) error {
 				if b.foundSignals {
 					continue // the daemon ran other strategies too
 				}
-				return failure.New(
-					failure.Data,
-					"the column strategy has the name in the strategy's file",
-					"%s: no strategy is named %q",
-					path,
-					row.Strategy,
-				)
+				return failure.New(failure.Data, "the column strategy has the name in the strategy's file", "%s: no strategy is named %q", path,
+					row.Strategy)
 			}
 			config.Signals = append(config.Signals, backtest.Signal{TimeMS: row.TimeMS, Strategy: row.Strategy, Side: row.Side,
 				Share: exchange.Rate(row.Share * float64(exchange.RateOne))})

@@ -240,12 +240,8 @@ func (b *Files) leg(symbols []*exchange.Symbol, c *configs.StrategyConfig, data,
 		return leg, input, err
 	}
 	leg = backtest.Leg{Kind: c.Kind, Tape: recorded, Plots: library.PlotsOf(c.Kind, c.Script.Text, c.Params)}
-	input = backtest.Input{
-		Name: c.Name,
-		File: filepath.ToSlash(c.File),
-		YAML: c.Effective(),
-		Data: backtest.File{Path: data, SHA256: recorded.SHA256},
-	}
+	input = backtest.Input{Name: c.Name, File: filepath.ToSlash(c.File), YAML: c.Effective(),
+		Data: backtest.File{Path: data, SHA256: recorded.SHA256}}
 	input.Script = backtest.NewScript(c.Script.File, c.Script.Text, c.Script.Libraries)
 	if detail == "" {
 		if detail, err = b.finer(c, recorded); err != nil {

@@ -190,11 +190,8 @@ func seriesGroup(name string, s *backtest.Series, r *backtest.Result) figureGrou
 			{Name: "VaR 95 %", Value: percent(s.VaR), Formula: "−5th percentile of r, linear between two returns"},
 			{Name: "CVaR 95 %", Value: percent(s.CVaR), Formula: "−mean of the returns at or below that percentile"},
 			{Name: "VaR 95 %, normal", Value: percent(s.VaRNormal), Formula: "1.645 sd − mean, as if returns were normal"},
-			{
-				Name:    "Probabilistic Sharpe",
-				Value:   number(s.PSR),
-				Formula: "Φ(SR √(n−1) / √(1 − skew SR + (kurtosis−1)/4 SR²)): how probable a true Sharpe above 0 is",
-			},
+			{Name: "Probabilistic Sharpe", Value: number(s.PSR),
+				Formula: "Φ(SR √(n−1) / √(1 − skew SR + (kurtosis−1)/4 SR²)): how probable a true Sharpe above 0 is"},
 			{Name: "Skew", Value: number(s.Skew), Formula: "third moment / second^1.5"},
 			{Name: "Kurtosis", Value: number(s.Kurtosis), Formula: "fourth moment / second², 3 for normal returns"},
 			{Name: "Best", Value: signedPercent(s.Best), Formula: "largest r"},
@@ -235,24 +232,12 @@ func tripGroup(r *backtest.Result) figureGroup {
 		held := func(seconds float64) string { return span(time.Duration(seconds * float64(time.Second))) }
 		g.Figures = append(
 			g.Figures,
-			figure{
-				Name:    "Held",
-				Value:   held(t.Holding.Median),
-				Note:    held(t.Holding.Tenth) + " to " + held(t.Holding.Ninth),
-				Formula: "median; a tenth and nine tenths",
-			},
-			figure{
-				Name:    "MAE",
-				Value:   percent(t.Adverse.Median),
-				Note:    "nine tenths " + percent(t.Adverse.Ninth),
-				Formula: "maximum adverse excursion, as a percentage of the entry price; median",
-			},
-			figure{
-				Name:    "MFE",
-				Value:   percent(t.Favorable.Median),
-				Note:    "nine tenths " + percent(t.Favorable.Ninth),
-				Formula: "maximum favorable excursion, as a percentage of the entry price; median",
-			},
+			figure{Name: "Held", Value: held(t.Holding.Median), Note: held(t.Holding.Tenth) + " to " + held(t.Holding.Ninth),
+				Formula: "median; a tenth and nine tenths"},
+			figure{Name: "MAE", Value: percent(t.Adverse.Median), Note: "nine tenths " + percent(t.Adverse.Ninth),
+				Formula: "maximum adverse excursion, as a percentage of the entry price; median"},
+			figure{Name: "MFE", Value: percent(t.Favorable.Median), Note: "nine tenths " + percent(t.Favorable.Ninth),
+				Formula: "maximum favorable excursion, as a percentage of the entry price; median"},
 		)
 	}
 	return g
@@ -280,12 +265,8 @@ func costGroup(r *backtest.Result) figureGroup {
 		[]figure{
 			{Name: "Fees", Value: money(r.TotalFees) + " USDT", Note: ofGross(f.FeeDrag), Formula: "paid; compared with the gross profit"},
 			{Name: "Funding paid", Value: money(r.TotalFunding) + " USDT", Note: ofGross(f.FundingDrag), Formula: "net; compared with the gross profit"},
-			{
-				Name:    "Slippage",
-				Value:   money(r.TotalSlippage) + " USDT",
-				Note:    ofGross(f.SlipDrag),
-				Formula: "how much worse fills were than their quotes; compared with the gross profit",
-			},
+			{Name: "Slippage", Value: money(r.TotalSlippage) + " USDT", Note: ofGross(f.SlipDrag),
+				Formula: "how much worse fills were than their quotes; compared with the gross profit"},
 			{Name: "Break-even slippage", Value: percent(r.BreakEven), Formula: breakEvenText},
 			{Name: "In the market", Value: percent(r.Exposure), Formula: exposureText},
 			{Name: "Mean leverage", Value: fixed(f.Leverage, 2), Formula: "mean of |position value| / equity over all closes"},

@@ -40,18 +40,8 @@ type page struct {
 }
 
 func newPage(r *backtest.Result, sources []Source) *page {
-	p := &page{
-		Result:    r,
-		Verdict:   verdict(r),
-		Tiles:     tiles(r),
-		Groups:    groups(r),
-		Columns:   columns(r),
-		Drawdowns: drawdowns(r),
-		Years:     years(r.Figures.Months),
-		Charts:    len(sources) > 0,
-		Notice:    chart.Notice,
-		Length:    r.To.Sub(r.From),
-	}
+	p := &page{Result: r, Verdict: verdict(r), Tiles: tiles(r), Groups: groups(r), Columns: columns(r), Drawdowns: drawdowns(r),
+		Years: years(r.Figures.Months), Charts: len(sources) > 0, Notice: chart.Notice, Length: r.To.Sub(r.From)}
 	p.Steps = costSteps(r)
 	p.Waterfall = waterfall(p.Steps)
 	_, equity := r.Daily()
@@ -213,11 +203,7 @@ func stages(f *backtest.OrderCounts) []stage {
 		list,
 		stage{Name: "filled", Count: f.Filled, Note: "completely"},
 		stage{Name: "partially filled", Count: f.Part, Note: "ended after a partial fill"},
-		stage{
-			Name:  "canceled",
-			Count: f.Canceled,
-			Note:  "ended without a fill",
-		},
+		stage{Name: "canceled", Count: f.Canceled, Note: "ended without a fill"},
 		stage{Name: "open", Count: f.Unfinished, Note: "not ended at the last candle"},
 	)
 	most := 0

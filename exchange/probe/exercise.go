@@ -324,11 +324,8 @@ func (e *exercise) partial(ctx context.Context) (filled exchange.Quantity) {
 	e.sure += e.units(part)
 	if whole {
 		e.add(
-			Step{
-				Name:    e.market.String() + "_partial",
-				Outcome: Skip,
-				What:    fmt.Sprintf("order %d for more than the best level was filled whole, not in part", id),
-			},
+			Step{Name: e.market.String() + "_partial", Outcome: Skip,
+				What: fmt.Sprintf("order %d for more than the best level was filled whole, not in part", id)},
 		)
 		return e.units(part)
 	}

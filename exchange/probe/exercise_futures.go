@@ -110,17 +110,8 @@ func (e *exercise) open(ctx context.Context) bool {
 	}
 	e.noteTwice(e.units(held), quantity)
 	e.compare(took, shown)
-	return e.done(
-		"fill",
-		began,
-		nil,
-		"BUY MARKET %s: order %d, %s after %s, in the list of positions after %s",
-		e.symbol.QuantityDecimal(quantity),
-		id,
-		word,
-		took.Round(time.Millisecond),
-		shown.Round(time.Millisecond),
-	)
+	return e.done("fill", began, nil, "BUY MARKET %s: order %d, %s after %s, in the list of positions after %s", e.symbol.QuantityDecimal(quantity),
+		id, word, took.Round(time.Millisecond), shown.Round(time.Millisecond))
 }
 
 // pollPosition waits until the list of positions shows one, only briefly after a refusal.
@@ -184,17 +175,8 @@ func (e *exercise) reduce(ctx context.Context) {
 	}
 	e.noteTwice(e.units(before-now), quantity)
 	e.resold += e.units(before - now)
-	e.done(
-		"reduce",
-		began,
-		err,
-		"SELL MARKET reduceOnly %s: order %d, %s after %s, in the list of positions after %s",
-		e.symbol.QuantityDecimal(quantity),
-		id,
-		word,
-		took.Round(time.Millisecond),
-		shown.Round(time.Millisecond),
-	)
+	e.done("reduce", began, err, "SELL MARKET reduceOnly %s: order %d, %s after %s, in the list of positions after %s",
+		e.symbol.QuantityDecimal(quantity), id, word, took.Round(time.Millisecond), shown.Round(time.Millisecond))
 }
 
 // closePosition closes the position that the exercise opened, however the exercise ended, and no

@@ -68,14 +68,8 @@ func (p *prober) signature(ctx context.Context) bool {
 		if v != accepted && v != otherwise {
 			p.report.Refused = v == keyRefused
 			p.add(
-				Step{
-					Name:      "signature",
-					Outcome:   Fail,
-					Status:    r.status,
-					LatencyMS: ms(r.took()),
-					What:      "the venue answered: " + r.err.Error(),
-					Hint:      hints[v],
-				},
+				Step{Name: "signature", Outcome: Fail, Status: r.status, LatencyMS: ms(r.took()), What: "the venue answered: " + r.err.Error(),
+					Hint: hints[v]},
 			)
 			return false
 		}
@@ -83,13 +77,8 @@ func (p *prober) signature(ctx context.Context) bool {
 			p.report.Signature = &Signature{Payload: each.Template, Encoding: each.Encoding, Paths: each.Paths}
 			p.plain = *search.reads[0].request()
 			p.add(Step{Name: "signature", Outcome: OK, Status: r.status, LatencyMS: ms(r.took()),
-				What: fmt.Sprintf(
-					"payload %q in %s, accepted after %s%s",
-					each.Template,
-					each.Encoding,
-					plural.Of(search.refusals, "refusal"),
-					search.untried(),
-				)})
+				What: fmt.Sprintf("payload %q in %s, accepted after %s%s", each.Template, each.Encoding, plural.Of(search.refusals, "refusal"),
+					search.untried())})
 			return true
 		}
 	}

@@ -211,12 +211,8 @@ func LoadColumns(given []string, follow bool) (*Columns, error) {
 		}
 		for _, name := range file.names {
 			if other, doubled := known[name]; doubled {
-				return nil, &DataError{
-					Path:   path,
-					Column: name,
-					What:   "column " + name + " is in " + other + " too",
-					Hint:   "give one of them a prefix: FILE=PREFIX",
-				}
+				return nil, &DataError{Path: path, Column: name, What: "column " + name + " is in " + other + " too",
+					Hint: "give one of them a prefix: FILE=PREFIX"}
 			}
 			known[name] = path
 		}

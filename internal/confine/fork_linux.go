@@ -67,12 +67,8 @@ func fork(path string, arguments, environment []string, calls []call) (*child, e
 	}, calls...)
 	all = append(
 		all,
-		call{
-			what:      "unblock signals",
-			number:    unix.SYS_RT_SIGPROCMASK,
-			arguments: [5]uintptr{unix.SIG_SETMASK, uintptr(unsafe.Pointer(before)), 0, 8},
-			held:      before,
-		},
+		call{what: "unblock signals", number: unix.SYS_RT_SIGPROCMASK, arguments: [5]uintptr{unix.SIG_SETMASK, uintptr(unsafe.Pointer(before)), 0, 8},
+			held: before},
 		call{what: "start " + path, number: unix.SYS_EXECVE,
 			arguments: [5]uintptr{uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(&list[0])), uintptr(unsafe.Pointer(&variables[0]))},
 			held:      []any{name, list, variables}},

@@ -66,10 +66,8 @@ func (l *Listener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // Client returns a client whose connections all go through the listener, whatever the URL's host.
 // Close its idle connections with CloseIdleConnections.
 func (l *Listener) Client() *http.Client {
-	return &http.Client{
-		Transport:     &http.Transport{DialContext: l.Dial, DisableCompression: true},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	return &http.Client{Transport: &http.Transport{DialContext: l.Dial, DisableCompression: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 // Serve serves a handler in memory with net/http's real client and server, and returns the client.

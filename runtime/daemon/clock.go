@@ -48,12 +48,8 @@ func (c *clockwork) observe(r rest.ClockReading) {
 		if failing {
 			c.console.Warn("clock.unread", "clock     the exchange's clock cannot be read: %v; the last reading stays in use", r.Err)
 		} else {
-			c.console.Warn(
-				"clock.read",
-				"clock     the exchange's clock can be read again: off by %s within %s",
-				r.Offset.Round(time.Millisecond),
-				r.Bound.Round(time.Millisecond),
-			)
+			c.console.Warn("clock.read", "clock     the exchange's clock can be read again: off by %s within %s", r.Offset.Round(time.Millisecond),
+				r.Bound.Round(time.Millisecond))
 		}
 	}
 	c.board.Report(c.check(r))

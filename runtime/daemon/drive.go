@@ -249,14 +249,8 @@ func (o *Options) newConsole(metrics *ops.Metrics, logs *ops.Logs) (*ops.Console
 // logStart logs the start, and the state that the previous run left.
 func (p *process) logStart() {
 	console, config := p.console, p.config
-	console.Say(
-		"daemon.started",
-		"botd      %s on %s; %s; data in %s; Ctrl-C stops",
-		config.Mode,
-		p.venue.Where,
-		plural.Of(len(config.Strategies), "strategy"),
-		p.directory,
-	)
+	console.Say("daemon.started", "botd      %s on %s; %s; data in %s; Ctrl-C stops", config.Mode, p.venue.Where,
+		plural.Of(len(config.Strategies), "strategy"), p.directory)
 	for i := range config.Strategies {
 		s := &config.Strategies[i]
 		key := exchange.SymbolKey{Market: s.Market, Name: s.Symbol}

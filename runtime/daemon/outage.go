@@ -252,13 +252,7 @@ func (p *process) logOutage() {
 	one := p.outage.degraded()
 	p.board.Report(ops.Check{Name: "exchange", Detail: "waiting for it: " + one.Cause})
 	if cause, tries, due := p.outage.dueReport(); due {
-		p.console.Warn(
-			"daemon.waiting",
-			"WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is accepted meanwhile",
-			p.venue.Where,
-			tries,
-			time.Since(p.outage.since).Round(time.Second),
-			cause,
-		)
+		p.console.Warn("daemon.waiting", "WAITING   for %s, tried %d times in %s: %s; nothing is sent, botd halt is accepted meanwhile",
+			p.venue.Where, tries, time.Since(p.outage.since).Round(time.Second), cause)
 	}
 }

@@ -35,12 +35,8 @@ func (c *commands) bot(server *api.Server, transport http.RoundTripper, metrics 
 		metrics.Commanded(result, 0)
 	}
 	operators, viewers := c.config.Operators, c.config.Viewers
-	console.Say(
-		"daemon.telegram",
-		"telegram  commands of %s and questions of %s",
-		plural.Of(len(operators), "operator"),
-		plural.Of(len(viewers), "viewer"),
-	)
+	console.Say("daemon.telegram", "telegram  commands of %s and questions of %s", plural.Of(len(operators), "operator"),
+		plural.Of(len(viewers), "viewer"))
 	return telegram.New(telegram.Config{Token: c.token, Server: c.config.Server, Operators: operators, Viewers: viewers, API: server, Transport: transport,
 		Count: func(result string) { metrics.Commanded(result, 1) },
 		Say:   func(event, text string) { console.Say(event, "telegram  %s", text) },

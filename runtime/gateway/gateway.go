@@ -110,12 +110,8 @@ func openLive(config *configs.Config, directory string, network Network) (*Excha
 		Where:   config.Exchange.BaseURL,
 		Stop:    func() error { return nil },
 		observe: &observed{},
-		Binding: journal.Binding{
-			Mode:           string(config.Mode),
-			URL:            config.Exchange.BaseURL,
-			KeyFingerprint: keys.bound(Fingerprint(key)),
-			Instance:       config.Instance,
-		},
+		Binding: journal.Binding{Mode: string(config.Mode), URL: config.Exchange.BaseURL, KeyFingerprint: keys.bound(Fingerprint(key)),
+			Instance: config.Instance},
 	}
 	settings := rest.Config{BaseURL: config.Exchange.BaseURL, Key: key, Secret: secret, Observe: v.observe.see,
 		Transport: network.Transport, Budget: float64(config.Exchange.RequestsPerSecond), Profile: Profile(&config.Exchange.Profile),
@@ -195,12 +191,8 @@ type DemoMarket struct {
 // newDemo returns the built-in market, with random prices and a past of two weeks. One seed serves all
 // symbols, so that futures and spot of one move alike.
 func newDemo(state []byte, market DemoMarket, account sim.AccountConfig) (*sim.Exchange, error) {
-	settings := sim.Config{
-		Symbols:      sim.DefaultSymbols(),
-		StartMS:      cmp.Or(market.StartMS, time.Now().UnixMilli()),
-		OrderDelayMS: sim.DefaultOrderDelayMS,
-		Seed:         market.Seed,
-	}
+	settings := sim.Config{Symbols: sim.DefaultSymbols(), StartMS: cmp.Or(market.StartMS, time.Now().UnixMilli()),
+		OrderDelayMS: sim.DefaultOrderDelayMS, Seed: market.Seed}
 	var (
 		x   *sim.Exchange
 		err error

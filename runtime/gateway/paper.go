@@ -31,12 +31,8 @@ func openPaper(config *configs.Config, directory string) (*Exchange, error) {
 		Where:   "the public data of " + config.Exchange.BaseURL + ", no keys",
 		observe: &observed{},
 		Stop:    func() error { return nil },
-		Binding: journal.Binding{
-			Mode:           string(configs.Paper),
-			URL:            config.Exchange.BaseURL,
-			KeyFingerprint: Fingerprint(paper.Account),
-			Instance:       config.Instance,
-		},
+		Binding: journal.Binding{Mode: string(configs.Paper), URL: config.Exchange.BaseURL, KeyFingerprint: Fingerprint(paper.Account),
+			Instance: config.Instance},
 	}
 	settings := rest.Config{BaseURL: config.Exchange.BaseURL, Observe: v.observe.see, Budget: float64(config.Exchange.RequestsPerSecond),
 		Profile: Profile(&config.Exchange.Profile)}

@@ -87,14 +87,8 @@ func DemoCopy(config *configs.Config, directory string) (*Copy, error) {
 	}
 	known := sim.DefaultSymbols()
 	venue := &inside{exchange: x}
-	return &Copy{
-		Trading: venue,
-		Clock:   venue,
-		Symbol:  rest.NewSymbolTable(known...).Symbol,
-		Known:   known,
-		Where:   "a copy of the demo's exchange",
-		Stop:    func() {},
-	}, nil
+	return &Copy{Trading: venue, Clock: venue, Symbol: rest.NewSymbolTable(known...).Symbol, Known: known, Where: "a copy of the demo's exchange",
+		Stop: func() {}}, nil
 }
 
 func paperCopy(ctx context.Context, config *configs.Config, directory string) (*Copy, error) {
@@ -124,13 +118,8 @@ func paperCopy(ctx context.Context, config *configs.Config, directory string) (*
 		return nil, failure.New(failure.Data, "", "open a copy of the paper account: %w", err)
 	}
 	account.Poll(ctx)
-	return &Copy{
-		Trading: account,
-		Clock:   client,
-		Symbol:  client.Symbols().Symbol,
-		Where:   "the public data of " + config.Exchange.BaseURL,
-		Stop:    func() {},
-	}, nil
+	return &Copy{Trading: account, Clock: client, Symbol: client.Symbols().Symbol, Where: "the public data of " + config.Exchange.BaseURL,
+		Stop: func() {}}, nil
 }
 
 // copyOfState reads a simulated exchange's state from a copy of its file, since opening the file

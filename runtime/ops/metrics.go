@@ -107,16 +107,8 @@ func (m *Metrics) Reloaded(good bool) {
 
 // NewMetrics registers every family on a new registry, once the configuration is loaded.
 func NewMetrics(mode string, build Build) *Metrics {
-	m := &Metrics{
-		Registry:      prometheus.NewRegistry(),
-		known:         newClosed(),
-		decided:       decisions{},
-		candles:       map[string]int64{},
-		unprotectedMS: map[string]int64{},
-		peaks:         map[string]float64{},
-		due:           map[string]dueTick{},
-		paid:          map[string]float64{},
-	}
+	m := &Metrics{Registry: prometheus.NewRegistry(), known: newClosed(), decided: decisions{}, candles: map[string]int64{},
+		unprotectedMS: map[string]int64{}, peaks: map[string]float64{}, due: map[string]dueTick{}, paid: map[string]float64{}}
 	m.Registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.gauge("botd_build_info", "Build of the running binary; always 1.", "version", "revision", "goversion").
 		WithLabelValues(build.Version, build.Revision, build.Go).

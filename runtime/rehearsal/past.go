@@ -83,10 +83,8 @@ type remembered struct {
 
 // pastOf replays the journal up to the moment.
 func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConfig, symbol *exchange.Symbol, atMS int64) (*remembered, error) {
-	p := &remembered{
-		happened: []happened{},
-		preview:  engine.TickPreview{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS},
-	}
+	p := &remembered{happened: []happened{},
+		preview: engine.TickPreview{Strategy: c.Name, Kind: c.Kind, Symbol: symbol, Interval: c.Interval, NowMS: atMS}}
 	path := filepath.Join(config.DataDir, string(config.Mode), journal.FileName)
 	store, err := journal.Read(ctx, path)
 	if _, absent := os.Stat(path); errors.Is(absent, fs.ErrNotExist) {
@@ -225,17 +223,8 @@ func (p *remembered) decideAgain(ctx context.Context, c *configs.StrategyConfig,
 	if err != nil {
 		return err
 	}
-	view := strategy.View{
-		NowMS:    atMS,
-		Others:   others,
-		Symbol:   symbol,
-		Interval: c.Interval,
-		Size:     made.Size,
-		Leverage: made.Leverage,
-		Memory:   p.memory,
-		Equity:   o.Equity,
-		Position: strategy.Position{Quantity: o.Position},
-	}
+	view := strategy.View{NowMS: atMS, Others: others, Symbol: symbol, Interval: c.Interval, Size: made.Size, Leverage: made.Leverage,
+		Memory: p.memory, Equity: o.Equity, Position: strategy.Position{Quantity: o.Position}}
 	for i := range candles.Len() {
 		view.NowMS, view.Last = candles.CloseMS(i), candles.Close[i]
 		view.SetHistory(candles, i+1)
@@ -250,10 +239,8 @@ func (p *remembered) decideAgain(ctx context.Context, c *configs.StrategyConfig,
 	if o.Seen < o.Warmup {
 		o.Blocks = append(
 			o.Blocks,
-			engine.Block{
-				What:   fmt.Sprintf("the venue reports %d of the %d candles of its warm-up", o.Seen, o.Warmup),
-				Remedy: "a moment nearer to now",
-			},
+			engine.Block{What: fmt.Sprintf("the venue reports %d of the %d candles of its warm-up", o.Seen, o.Warmup),
+				Remedy: "a moment nearer to now"},
 		)
 		return nil
 	}
@@ -288,14 +275,8 @@ func candlesUntil(ctx context.Context, v *gateway.Public, symbol *exchange.Symbo
 	all := &exchange.Candles{Interval: interval}
 	from := interval.OpenOf(atMS) - int64(least)*int64(interval)
 	for range pastPages {
-		request := exchange.Request{
-			Operation: exchange.FuturesCandles,
-			Symbol:    symbol.Name,
-			Interval:  interval,
-			StartMS:   max(0, from),
-			EndMS:     atMS,
-			Limit:     exchange.FuturesCandlesPage,
-		}
+		request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Interval: interval, StartMS: max(0, from), EndMS: atMS,
+			Limit: exchange.FuturesCandlesPage}
 		if symbol.Market == exchange.Spot {
 			request.Operation, request.Limit = exchange.SpotCandles, exchange.SpotCandlesPage
 		}

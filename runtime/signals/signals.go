@@ -87,12 +87,8 @@ func New(config Config) (*Server, error) {
 	if len(config.Token) < shortestToken {
 		return nil, errors.New("the token of signals is shorter than 16 characters\nhint: openssl rand -hex 24 makes one")
 	}
-	return &Server{
-		config: config,
-		token:  sha256.Sum256([]byte(config.Token)),
-		all:    rate.NewLimiter(perSecond, burst),
-		wrong:  rate.NewLimiter(1, wrongBurst),
-	}, nil
+	return &Server{config: config, token: sha256.Sum256([]byte(config.Token)), all: rate.NewLimiter(perSecond, burst),
+		wrong: rate.NewLimiter(1, wrongBurst)}, nil
 }
 
 // Serve answers until the context ends.
@@ -167,15 +163,8 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request, m *message) {
 		return
 	}
 	host, _, _ := net.SplitHostPort(r.RemoteAddr)
-	given, err := s.give(r.Context(), m, signal, &record.Audit{
-		Actor:     "signal",
-		Role:      "signal",
-		From:      host,
-		Action:    "signal",
-		Object:    m.Strategy,
-		Detail:    m.String(),
-		RequestID: string(m.ID),
-	})
+	given, err := s.give(r.Context(), m, signal, &record.Audit{Actor: "signal", Role: "signal", From: host, Action: "signal", Object: m.Strategy,
+		Detail: m.String(), RequestID: string(m.ID)})
 	if err != nil {
 		// In either case: a signal that is sent again is either taken or known.
 		a.Result, a.Detail = Unavailable, "botd does not take signals now: send it again"

@@ -96,13 +96,8 @@ func New(config Config) *Bot {
 	if config.Server == "" {
 		config.Server = publicServer
 	}
-	return &Bot{
-		config:    config,
-		transport: newTransport(&config),
-		replies:   make(chan reply, maxReplies),
-		pace:      map[int64]*rate.Limiter{},
-		pending:   map[int64]pending{},
-	}
+	return &Bot{config: config, transport: newTransport(&config), replies: make(chan reply, maxReplies), pace: map[int64]*rate.Limiter{},
+		pending: map[int64]pending{}}
 }
 
 // Run processes commands until the context ends.
@@ -160,12 +155,8 @@ func (b *Bot) handle(ctx context.Context, _ *bot.Bot, update *models.Update) {
 	}
 	limited, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	o := order{
-		bot:    b,
-		ctx:    limited,
-		user:   user,
-		caller: auth.Caller{Role: role, By: "telegram", From: "user " + strconv.FormatInt(user, 10), RequestID: id},
-	}
+	o := order{bot: b, ctx: limited, user: user,
+		caller: auth.Caller{Role: role, By: "telegram", From: "user " + strconv.FormatInt(user, 10), RequestID: id}}
 	text, ok := o.obey(m.Text)
 	result := Done
 	if !ok {

@@ -40,14 +40,8 @@ type transport struct {
 }
 
 func newTransport(config *Config) *transport {
-	var roundTripper http.RoundTripper = &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		ForceAttemptHTTP2:     true,
-		MaxIdleConns:          4,
-		IdleConnTimeout:       90 * time.Second,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ResponseHeaderTimeout: pollFor + 10*time.Second,
-	}
+	var roundTripper http.RoundTripper = &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, MaxIdleConns: 4,
+		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: pollFor + 10*time.Second}
 	if config.Transport != nil {
 		roundTripper = config.Transport
 	}

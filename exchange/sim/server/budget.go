@@ -26,11 +26,7 @@ type budget struct {
 }
 
 func newBudget(perSecond int) *budget {
-	return &budget{
-		perSecond: perSecond,
-		buckets:   make(map[string]*rate.Limiter),
-		rest:      rate.NewLimiter(rate.Limit(perSecond), perSecond),
-	}
+	return &budget{perSecond: perSecond, buckets: make(map[string]*rate.Limiter), rest: rate.NewLimiter(rate.Limit(perSecond), perSecond)}
 }
 
 // spend takes one token from every name's bucket, or from none and returns the number of seconds

@@ -86,12 +86,8 @@ share its margin and limits. Their files are given in the same order, or as SYMB
 	addFiles(run, &flags.files)
 	f := run.Flags()
 	f.StringVar(&flags.out, "out", "", "directory for report.html, report.json, and fills, trades and equity as CSV and Parquet")
-	f.StringVar(
-		&flags.keep,
-		"keep",
-		"",
-		"a name: the report is saved in backtests/NAME in data_dir, where botd backtest list and the dashboard find it",
-	)
+	f.StringVar(&flags.keep, "keep", "",
+		"a name: the report is saved in backtests/NAME in data_dir, where botd backtest list and the dashboard find it")
 	f.StringVar(&flags.note, "note", "", "a note to save with the report")
 	f.StringVar(&flags.period, "breakdown", "", "also print a table of the round trips by day, week or month")
 	f.BoolVar(&flags.quick, "quick", false, "a report without the study: worse costs, delay, reshuffled trades, look-ahead")

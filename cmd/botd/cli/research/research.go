@@ -40,12 +40,8 @@ func addFiles(command *cobra.Command, b *inputs.Files) {
 	f.StringVar(&b.Recorded, "recorded", "", "directory that a daemon recorded into, such as data/demo/recorded, for candles and funding rates that "+
 		"have no file of their own")
 	f.StringVar(&b.Symbols, "symbols", "", "symbol records (YAML) instead of the built-in ones")
-	f.StringArrayVar(
-		&b.Signals,
-		"signals",
-		nil,
-		"recorded signals for strategy: signal (CSV or Parquet: time_ms,strategy,target), each from its time on",
-	)
+	f.StringArrayVar(&b.Signals, "signals", nil,
+		"recorded signals for strategy: signal (CSV or Parquet: time_ms,strategy,target), each from its time on")
 	f.StringArrayVar(&b.Columns, "columns", nil, "series from outside for column(name) (CSV or Parquet: time_ms and numbers), FILE or FILE=PREFIX")
 	f.BoolVar(&b.Repair, "repair", false, "drop invalid rows, and report them")
 	f.StringVar(&b.From, "from", "", "only candles from this time on (UTC; a date, RFC 3339 or milliseconds); strategies warm up on the first of them")

@@ -77,12 +77,8 @@ Exit codes: 0 nothing failed, 1 a step failed, 69 not reached, 77 key or signatu
 	f.BoolVar(&flags.trade, "trade", false, "place, fill and cancel tiny real orders to measure D, L and other behavior of the venue")
 	f.BoolVar(&flags.noFills, "no-fills", false, "with --trade: only orders that rest and are canceled")
 	f.IntVar(&flags.requests, "requests", 5000, "maximum number of requests")
-	f.StringVar(
-		&flags.spend,
-		"spend",
-		"",
-		"USDT to spend on a partial fill at most, which takes slightly more than the best level (default 10 times the smallest order)",
-	)
+	f.StringVar(&flags.spend, "spend", "",
+		"USDT to spend on a partial fill at most, which takes slightly more than the best level (default 10 times the smallest order)")
 	f.StringVar(&flags.symbol, "symbol", "", "the futures symbol of --trade, which needs one, and of the public steps (default BTC-USDT)")
 	f.StringVar(&flags.distance, "distance", "20%", "distance of the --trade order below the best bid")
 	f.IntVar(&flags.rounds, "rounds", 3, "number of orders that --trade places in sequence")
