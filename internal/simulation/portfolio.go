@@ -163,7 +163,6 @@ func (c *portfolio) patience(d *draw) {
 		if d.chance(0.5) {
 			continue
 		}
-		r.rules.Exit.Base = r.protection()
 		if d.chance(0.5) {
 			r.rules.Exit.Trailing = overlay.Trailing{Distance: 300_000, After: 100_000}
 		}
@@ -273,7 +272,9 @@ func (r *role) strategy(symbol *exchange.Symbol) strategy.Strategy {
 	case "sized":
 		return overlay.Wrap(&sized{*r}, r.dimension())
 	case "patient":
-		return overlay.Wrap(&swing{*r}, r.rules)
+		rules := r.rules
+		rules.Exit.Base = r.protection() // a reload may have changed it
+		return overlay.Wrap(&swing{*r}, rules)
 	}
 	return overlay.Wrap(&swing{*r}, r.exits())
 }
