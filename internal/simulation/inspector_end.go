@@ -89,7 +89,7 @@ func (i *inspector) booksAgree(tracker *reconcile.Tracker) {
 		w.fail("ledger", "the futures wallet holds %s USDT, the ledger has %s", money.Wallet, have(exchange.Futures, "USDT"))
 	}
 	for _, b := range tracker.Ledger().Unexplained() {
-		if w.venue.x.Money(trader).Insurance.IsZero() && !i.touched() {
+		if w.venue.x.Money(trader).Insurance.IsZero() && !i.touched(exchange.Futures, exchange.Spot) {
 			w.fail("ledger", "%s %s of the %s wallet are not explained", b.Amount.Neg(), b.Asset, b.Symbol.Market)
 		}
 	}
@@ -101,9 +101,9 @@ func (i *inspector) booksAgree(tracker *reconcile.Tracker) {
 	}
 }
 
-// touched reports whether anyone but botd traded, which the spot interface does not show.
-func (i *inspector) touched() bool {
-	return slices.ContainsFunc(i.watched, func(w watch) bool { return w.held.touchedMS != 0 })
+// touched reports whether anyone but botd traded on one of the markets.
+func (i *inspector) touched(markets ...exchange.Market) bool {
+	return slices.ContainsFunc(i.watched, func(w watch) bool { return w.held.touchedMS != 0 && slices.Contains(markets, w.held.key.Market) })
 }
 
 // came checks that one symbol is as planned, or quarantined for a reason.
