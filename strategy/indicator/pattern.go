@@ -46,9 +46,9 @@ func patternDefinitions() (all []Definition) {
 	for _, p := range patterns() {
 		all = append(all, Definition{p.name, "candlestick pattern: " + p.summary, nil, one, func([]float64) Stream {
 			seen := &candlesticks{}
-			return each(func(bar Bar, values []float64) {
+			return each(func(bar Bar, values outputs) {
 				seen.add(bar)
-				set(values, seen.count > p.before, p.find(seen))
+				values.set(seen.count > p.before, p.find(seen))
 			})
 		}})
 	}

@@ -118,16 +118,3 @@ func period(fallback, minimum float64) Parameter { return named("period", fallba
 func factor(name string, fallback, minimum, maximum float64) Parameter {
 	return Parameter{name, fallback, minimum, maximum, false}
 }
-
-func orNaN(value float64, ok bool) float64 {
-	if !ok {
-		return math.NaN()
-	}
-	return value
-}
-
-func set(values []float64, ok bool, all ...float64) {
-	for i, value := range all {
-		values[i] = orNaN(value, ok)
-	}
-}
