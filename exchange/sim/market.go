@@ -26,10 +26,13 @@ type StillConfig struct {
 	Price       exchange.Price // initial price; 0 leaves the current one
 }
 
-type still struct{ config StillConfig }
+type still struct {
+	unmoved
+	config StillConfig
+}
 
 // Still returns a market that moves only by SetPrice and SlideTo.
-func Still(config StillConfig) Market { return &still{config} }
+func Still(config StillConfig) Market { return &still{config: config} }
 
 func (m *still) begin(b *orderBook) int64 {
 	b.quoteFrom(m.config.SpreadTicks)
@@ -41,13 +44,16 @@ func (m *still) begin(b *orderBook) int64 {
 	return never
 }
 
-func (m *still) move(*orderBook) int64               { return never }
-func (m *still) seek(*orderBook) int64               { return never }
-func (m *still) openAt(int64) (exchange.Price, bool) { return 0, false }
-func (m *still) fundingRate(int64) exchange.Rate     { return 0 }
-func (m *still) pricedMS(b *orderBook) int64         { return b.exchange.nowMS }
-func (m *still) opensMS(*orderBook) int64            { return never }
-func (m *still) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
+// unmoved is what a market does that neither moves on its own nor has recorded candles. The others replace what they do.
+type unmoved struct{}
+
+func (unmoved) move(*orderBook) int64               { return never }
+func (unmoved) seek(*orderBook) int64               { return never }
+func (unmoved) openAt(int64) (exchange.Price, bool) { return 0, false }
+func (unmoved) fundingRate(int64) exchange.Rate     { return 0 }
+func (unmoved) pricedMS(b *orderBook) int64         { return b.exchange.nowMS }
+func (unmoved) opensMS(*orderBook) int64            { return never }
+func (unmoved) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
 	return nil, exchange.Candle{}, false
 }
 

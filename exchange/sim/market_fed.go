@@ -17,6 +17,7 @@ type FeedUpdate struct {
 // fed is a market whose price, order book and trades come from another venue. Its quotes are finite: a
 // taken quantity is unavailable until the next depth arrives.
 type fed struct {
+	unmoved
 	bids, asks []exchange.Level // remaining quotes, best first, in whole quantity ticks
 }
 
@@ -38,16 +39,6 @@ func (m *fed) begin(b *orderBook) int64 {
 	}
 	b.restored = false
 	return never
-}
-
-func (m *fed) move(*orderBook) int64               { return never }
-func (m *fed) seek(*orderBook) int64               { return never }
-func (m *fed) openAt(int64) (exchange.Price, bool) { return 0, false }
-func (m *fed) fundingRate(int64) exchange.Rate     { return 0 }
-func (m *fed) pricedMS(b *orderBook) int64         { return b.exchange.nowMS }
-func (m *fed) opensMS(*orderBook) int64            { return never }
-func (m *fed) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
-	return nil, exchange.Candle{}, false
 }
 
 // side returns the quotes that an order of the side meets.

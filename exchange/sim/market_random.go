@@ -21,6 +21,7 @@ const (
 // and time alone, so the same seed gives the same candles, and futures and spot of a symbol move
 // alike.
 type random struct {
+	unmoved
 	seed   uint64
 	walk   walk
 	anchor exchange.Price // the price to which it reverts
@@ -146,16 +147,7 @@ func (m *random) worth(s *exchange.Symbol, usdt int64, price exchange.Price) exc
 	return max(s.FloorQuantity(exchange.Quantity(min(quantity, 1<<60))), s.QuantityTick)
 }
 
-func (m *random) openAt(int64) (exchange.Price, bool) { return 0, false }
-
-func (m *random) pricedMS(b *orderBook) int64 { return b.exchange.nowMS }
-func (m *random) opensMS(*orderBook) int64    { return never }
-
 // fundingRate draws from -0.005 % to +0.02 %.
 func (m *random) fundingRate(timeMS int64) exchange.Rate {
 	return exchange.Rate(mix(m.walk.seed^uint64(timeMS))%25_001) - 5_000
-}
-
-func (m *random) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
-	return nil, exchange.Candle{}, false
 }

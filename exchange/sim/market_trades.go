@@ -19,6 +19,7 @@ type TradesConfig struct {
 // next trade and pays the worst price of the trades since its placement, each up to its quantity,
 // so a delay never favors it.
 type tradeTape struct {
+	unmoved
 	trades *exchange.Trades
 	config TradesConfig
 	at     int   // index of the next trade
@@ -115,9 +116,8 @@ func (m *tradeTape) worst(b *orderBook, side exchange.Side, sinceMS int64) (pric
 	return price, b.symbol.QuantityFloat(least)
 }
 
-func (m *tradeTape) openAt(int64) (exchange.Price, bool) { return 0, false }
-func (m *tradeTape) fundingRate(int64) exchange.Rate     { return m.config.Funding }
-func (m *tradeTape) opensMS(*orderBook) int64            { return m.nextMS() }
+func (m *tradeTape) fundingRate(int64) exchange.Rate { return m.config.Funding }
+func (m *tradeTape) opensMS(*orderBook) int64        { return m.nextMS() }
 
 // pricedMS returns the current time during a trade, otherwise the time of the next trade.
 func (m *tradeTape) pricedMS(b *orderBook) int64 {
@@ -125,8 +125,4 @@ func (m *tradeTape) pricedMS(b *orderBook) int64 {
 		return m.lastMS
 	}
 	return m.nextMS()
-}
-
-func (m *tradeTape) candlesOf(*orderBook, exchange.Interval) (*exchange.Candles, exchange.Candle, bool) {
-	return nil, exchange.Candle{}, false
 }
