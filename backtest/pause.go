@@ -21,10 +21,8 @@ func Rest(ctx context.Context) func() {
 		if worked < workAtLeast {
 			return
 		}
-		rest := time.NewTimer(min(worked, restAtMost))
-		defer rest.Stop()
 		select {
-		case <-rest.C:
+		case <-time.After(min(worked, restAtMost)):
 		case <-ctx.Done():
 		}
 		last = time.Now()

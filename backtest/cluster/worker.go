@@ -207,10 +207,8 @@ func (w *Worker) forget() {
 
 // pause waits. It returns false when ctx ends first.
 func pause(ctx context.Context, least time.Duration) bool {
-	timer := time.NewTimer(least)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(least):
 		return true
 	case <-ctx.Done():
 		return false

@@ -190,10 +190,8 @@ func (m *idempotency) save(line []byte) {
 	if !sent {
 		return
 	}
-	timer := time.NewTimer(repeatWait)
-	defer timer.Stop()
 	select {
 	case <-done:
-	case <-timer.C:
+	case <-time.After(repeatWait):
 	}
 }

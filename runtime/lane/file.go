@@ -173,12 +173,10 @@ func (f *File) write(records []record.Record, within time.Duration) bool {
 	if within == 0 {
 		return false
 	}
-	timer := time.NewTimer(within)
-	defer timer.Stop()
 	select {
 	case err := <-done:
 		return err == nil
-	case <-timer.C:
+	case <-time.After(within):
 		return false
 	}
 }

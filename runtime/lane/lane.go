@@ -272,10 +272,8 @@ func (l *Lane) release(a *action) bool {
 
 // pause waits for a time, or until the context ends.
 func pause(ctx context.Context, duration time.Duration) {
-	timer := time.NewTimer(duration)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(duration):
 	}
 }

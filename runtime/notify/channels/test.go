@@ -35,11 +35,9 @@ func send(ctx context.Context, to *Channel, subject, text string) api.ChannelRes
 	if err == nil {
 		done := make(chan error, 1)
 		go func() { done <- to.Sender.Send(subject, text) }()
-		timer := time.NewTimer(testWithin)
-		defer timer.Stop()
 		select {
 		case err = <-done:
-		case <-timer.C:
+		case <-time.After(testWithin):
 			err = fmt.Errorf("no answer within %s", testWithin)
 		case <-ctx.Done():
 			err = context.Cause(ctx)
