@@ -44,9 +44,7 @@ func (i *inspector) record(r *record.Record) {
 			i.w.fail("needless", "a limit that is far away is breached: %s %s", body.Rule, body.Reason)
 		}
 	case record.Quarantined:
-		// The margin in use does not show the symbol of an order that no list shows (case 35).
-		margin := body.Cause == record.JournalLost && r.Symbol.Market == exchange.Futures && i.touched(exchange.Futures)
-		if h := i.w.venue.held[r.Symbol]; h != nil && h.touchedMS == 0 && !margin {
+		if !i.othersExplain(r.Symbol, body.Cause) {
 			i.w.fail("needless", "%s is quarantined though nobody else touched it: %s", r.Symbol, body.Reason)
 		}
 	case record.Adopted:
