@@ -3,6 +3,7 @@ package simulation
 import (
 	"math/big"
 	"slices"
+	"strings"
 
 	"botd/exchange"
 	"botd/internal/tally"
@@ -105,7 +106,7 @@ func (f *figures) dayed(r *record.Record, body *record.Day) {
 		}
 		return
 	}
-	if before.StartMS != 0 && before.Markets != body.Markets {
+	if before.StartMS != 0 && before.Markets != body.Markets || n == len(f.shares) && !f.covers(body.Markets) {
 		c.loose = nil // when a strategy leaves a market or returns to it, both figures move by that market's equity
 		return
 	}
@@ -120,6 +121,11 @@ func (f *figures) dayed(r *record.Record, body *record.Day) {
 		f.within("the peak of "+r.Strategy, ratOf(body.Peak), least, most, bound)
 		f.reach(reachedPeak)
 	}
+}
+
+// covers reports whether the account's day includes every market that the curve of its equity does. It does not if it began while a strategy was away.
+func (f *figures) covers(markets string) bool {
+	return !slices.ContainsFunc(f.w.portfolio.roles, func(r role) bool { return !strings.Contains(markets, r.key.Market.String()) })
 }
 
 // within checks that a figure is within two others and a bound.
