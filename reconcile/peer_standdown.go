@@ -65,9 +65,17 @@ func (d jointProtection) converge() {
 }
 
 // mayProtectPeer reports whether spot stops from before the start may protect the purchases of another botd: the start has forgotten those purchases,
-// and a history that omits them proves nothing while the wallet shows the stops' quantity.
+// and a history that omits them proves nothing while the wallet shows the stops' quantity. A stop that was sent after botd's last fill can only protect such
+// a purchase, which the balance from before botd bought may include.
 func (d jointProtection) mayProtectPeer() bool {
-	return d.symbol.Key().Market == exchange.Spot && !d.symbol.tooSmallToTrade(min(d.tracker.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance()))
+	if d.symbol.Key().Market != exchange.Spot {
+		return false
+	}
+	shown := min(d.tracker.inheritedSince(d.symbol, 0), d.spotPosition().ownBalance())
+	if len(d.symbol.spot.peer.orders) == 0 {
+		shown = max(shown, min(d.tracker.inheritedSince(d.symbol, d.symbol.FilledMS()+1), d.tracker.baseBalance(d.symbol)))
+	}
+	return !d.symbol.tooSmallToTrade(shown)
 }
 
 // cancelSoldStops removes, on spot, this journal's own stops for quantity that has already been sold: by orders that the journal does not know, as the
@@ -87,14 +95,16 @@ func (d jointProtection) cancelSoldStops() {
 	}
 }
 
-// isProtected reports whether an order of one of the types protects the position: one of botd's, or one
+// isProtected reports whether an order of one of the types protects the whole position: one of botd's, or one
 // with its prefix that the journal does not know.
 func (d jointProtection) isProtected(own []*account.Placement, types ...exchange.OrderType) bool {
 	side := exchange.Sell
 	if d.symbol.Key().Market == exchange.Futures {
 		side = exchange.SideOf(-d.symbol.AtVenue())
 	}
-	covers := func(closes bool, remaining exchange.Quantity) bool { return closes || remaining >= d.ownPosition.Abs() }
+	covers := func(closes bool, remaining exchange.Quantity) bool {
+		return closes || remaining >= d.symbol.position.Abs()
+	}
 	for _, p := range own {
 		o := p.Order()
 		if slices.Contains(types, o.Type) && o.Side == side && covers(o.ClosePosition, p.Remaining()) && !d.mayRepeat(p) {

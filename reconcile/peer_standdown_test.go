@@ -102,6 +102,31 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 	}
 }
 
+// The other botd's bridge covers more than botd's part of the position, but not what the other one has opened since (seed 940005375).
+func TestStandingDownABridgeOfThePartOnlyIsNoStop(t *testing.T) {
+	t.Parallel()
+	bridgeBeside(t, 29, []placement.Purpose{placement.StopLoss, placement.TakeProfit})
+	bridgeBeside(t, 30, []placement.Purpose{placement.TakeProfit})
+}
+
+func bridgeBeside(t testing.TB, quantity exchange.Quantity, want []placement.Purpose) {
+	t.Helper()
+	d := newDesk(t)
+	d.tracker.instance = "t"
+	d.hold(20)
+	bridge := exchange.Order{ID: 41, ClientOrderID: youngers + "1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell,
+		Type: exchange.StopMarket, Quantity: quantity, ClosePositionID: 1, Status: exchange.StatusNew, StopPrice: 45_000_00}
+	d.now += 2 * int64(exchange.Minute1)
+	d.observe(30, nil, bridge)
+	var have []placement.Purpose
+	for _, intent := range d.derive(func(w *Desired) { both(w); w.MayOpen = false }) {
+		have = append(have, intent.Purpose)
+	}
+	if !slices.Equal(want, have) {
+		t.Errorf("a bridge of %d of 30, of which 20 are botd's: want %v, have %v", quantity, want, have)
+	}
+}
+
 // Standing down continues after the other botd's order has ended, and under a severer halt.
 func TestStandingDownEndsWhenArmed(t *testing.T) {
 	t.Parallel()
@@ -486,6 +511,46 @@ func forgottenPeerPurchase(t testing.TB, free, frozen string, stays bool) {
 	}
 	if have := canceled(derive()); (len(have) == 0) != stays {
 		t.Errorf("want the stop kept %t, have %v canceled", stays, have)
+	}
+}
+
+// The balance from before botd bought includes the other botd's purchase, and botd has a stop only because of that (seed 970011729). A history that shows
+// it sold, or a wallet without it, ends that stop.
+func TestStopOfUnitsThatAnotherBotdHeldFirstStaysAfterAStart(t *testing.T) {
+	t.Parallel()
+	sold := anothers(youngers+"2", 21, exchange.Sell, exchange.Limit, 7, 7, 1_100_000)
+	heldFirst(t, "1", "0.007", nil, true)
+	heldFirst(t, "0", "0", nil, false)
+	heldFirst(t, "0.993", "0.007", &sold, false)
+}
+
+func heldFirst(t testing.TB, free, frozen string, sold *exchange.Order, stays bool) {
+	t.Helper()
+	w := newWallet(t)
+	w.apply(record.Record{Strategy: "one", Symbol: coin, Body: record.Plan{Plan: &strategy.Plan{}}})
+	w.observe("1.007") // with 1 BTC of a person
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: youngers + "1", Body: record.Halt{Level: record.LevelPause, Reason: "another botd"}})
+	for range 3 {
+		w.now += peerStopMS
+		w.sees("1.007", "0", []exchange.Order{bought})
+	}
+	if have := stopped(w.deriver()()); have != 7 {
+		t.Fatalf("want a stop of the 7 that the other one bought, have %d", have)
+	}
+	stop := w.places(placement.StopLoss, 9, stopOf(7))
+	w.now += 60_000
+	w.restores()
+	var history []exchange.Order
+	if sold != nil {
+		history = []exchange.Order{bought, *sold}
+	}
+	for range 3 {
+		w.now += 1_000
+		w.sees(free, frozen, history, stop)
+	}
+	if have := canceled(w.deriver()()); (len(have) == 0) != stays {
+		t.Errorf("%s free and %s frozen, sold %t: want the stop kept %t, have %v canceled", free, frozen, sold != nil, stays, have)
 	}
 }
 
