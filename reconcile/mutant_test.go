@@ -267,7 +267,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"confirmed_at_once":             func(t testing.TB) { refusalReadAfter(t, refusedShownMS, false) },
 		"old_units_of_others":           func(t testing.TB) { walletOfBefore(t, "1.01", "10000", 1_000, false) },
 		"doubt_forgotten":               func(t testing.TB) { repeatedAfterRefusal(t, (*wallet).restores, "1", "10500", nil, 0) },
-		"peer_bridge_of_part":           func(t testing.TB) { bridgeBeside(t, 29, []placement.Purpose{placement.StopLoss, placement.TakeProfit}) },
+		"peer_bridge_of_part":           func(t testing.TB) { bridgeOfPart(t, 29, []placement.Purpose{placement.StopLoss, placement.TakeProfit}) },
 		"peer_held_first":               func(t testing.TB) { heldFirst(t, "1", "0.007", nil, true) },
 		"peer_stop_forgotten":           func(t testing.TB) { forgottenPeerPurchase(t, "1", "0.007", true) },
 		"refused_any_money":             func(t testing.TB) { paidThoughRefused(t, 0, "1.01", "9536", 0) },

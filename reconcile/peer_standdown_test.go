@@ -105,11 +105,11 @@ func TestStandingDownABridgeIsTheStop(t *testing.T) {
 // The other botd's bridge covers more than botd's part of the position, but not what the other one has opened since (seed 940005375).
 func TestStandingDownABridgeOfThePartOnlyIsNoStop(t *testing.T) {
 	t.Parallel()
-	bridgeBeside(t, 29, []placement.Purpose{placement.StopLoss, placement.TakeProfit})
-	bridgeBeside(t, 30, []placement.Purpose{placement.TakeProfit})
+	bridgeOfPart(t, 29, []placement.Purpose{placement.StopLoss, placement.TakeProfit})
+	bridgeOfPart(t, 30, []placement.Purpose{placement.TakeProfit})
 }
 
-func bridgeBeside(t testing.TB, quantity exchange.Quantity, want []placement.Purpose) {
+func bridgeOfPart(t testing.TB, quantity exchange.Quantity, want []placement.Purpose) {
 	t.Helper()
 	d := newDesk(t)
 	d.tracker.instance = "t"
