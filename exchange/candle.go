@@ -33,6 +33,14 @@ var intervals = []struct {
 // FuturesCandlesPage and SpotCandlesPage are the maximum numbers of candles in one answer (interface, Limits).
 const FuturesCandlesPage, SpotCandlesPage = 1_500, 500
 
+// CandlesPage returns the maximum of a market.
+func CandlesPage(market Market) int {
+	if market == Spot {
+		return SpotCandlesPage
+	}
+	return FuturesCandlesPage
+}
+
 // Intervals returns all intervals, shortest first.
 func Intervals() []Interval {
 	all := make([]Interval, len(intervals))

@@ -85,6 +85,19 @@ func (o Operation) Market() Market {
 	return Futures
 }
 
+// On returns the operation of a market that corresponds to one of futures.
+func (o Operation) On(market Market) Operation {
+	if market == Spot {
+		return spotTwins[o]
+	}
+	return o
+}
+
+// spotTwins lists the spot operations that correspond to one of futures.
+var spotTwins = [operationEnd]Operation{FuturesSymbols: SpotPairs, FuturesTickers: SpotTickers, FuturesTicker: SpotTicker, FuturesDepth: SpotDepth,
+	FuturesTrades: SpotTrades, FuturesCandles: SpotCandles, FuturesPlace: SpotPlace, FuturesOpenOrders: SpotOpenOrders, FuturesCancel: SpotCancel,
+	FuturesCancelAll: SpotCancelAll}
+
 // Signed reports whether the operation needs a signature.
 func (o Operation) Signed() bool {
 	return o >= FuturesPlace && o <= FuturesPositionsHistory || o >= SpotPlace

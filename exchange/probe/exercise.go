@@ -75,11 +75,7 @@ func (e *exercise) done(name string, began time.Time, err error, format string, 
 
 // quotes reads the best quotes and the size of the best ask.
 func (e *exercise) quotes(ctx context.Context) (askSize exchange.Quantity, err error) {
-	operation := exchange.FuturesDepth
-	if e.market == exchange.Spot {
-		operation = exchange.SpotDepth
-	}
-	r := e.callWithRetries(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name, Limit: 5})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesDepth.On(e.market), Symbol: e.symbol.Name, Limit: 5})
 	if r.err != nil {
 		return 0, r.err
 	}
@@ -115,11 +111,7 @@ func (e *exercise) send(ctx context.Context, order exchange.NewOrder) (id int64,
 	order.Market, order.Symbol = e.market, e.symbol.Name
 	order.ClientOrderID = "botdprobe-x" + strconv.FormatInt(time.Now().UnixMilli(), 36) + strconv.Itoa(e.serial)
 	e.sent = order.ClientOrderID
-	operation := exchange.FuturesPlace
-	if e.market == exchange.Spot {
-		operation = exchange.SpotPlace
-	}
-	r := e.submit(ctx, exchange.Request{Operation: operation, Order: order})
+	r := e.submit(ctx, exchange.Request{Operation: exchange.FuturesPlace.On(e.market), Order: order})
 	if order.Side == exchange.Buy && !r.began.IsZero() {
 		e.mayHave += order.Quantity
 	}
@@ -227,18 +219,11 @@ func (e *exercise) stop(ctx context.Context, order exchange.NewOrder) {
 }
 
 func (e *exercise) cancelOf(id int64) exchange.Request {
-	if e.market == exchange.Spot {
-		return exchange.Request{Operation: exchange.SpotCancel, Symbol: e.symbol.Name, OrderID: id}
-	}
-	return exchange.Request{Operation: exchange.FuturesCancel, OrderID: id}
+	return exchange.Request{Operation: exchange.FuturesCancel.On(e.market), Symbol: e.symbol.Name, OrderID: id}
 }
 
 func (e *exercise) listed(ctx context.Context, id int64, kind *string) (bool, error) {
-	operation := exchange.FuturesOpenOrders
-	if e.market == exchange.Spot {
-		operation = exchange.SpotOpenOrders
-	}
-	r := e.callWithRetries(ctx, exchange.Request{Operation: operation, Symbol: e.symbol.Name})
+	r := e.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders.On(e.market), Symbol: e.symbol.Name})
 	listed := false
 	for _, row := range r.rows {
 		found, clientID, _, _ := orderOf(row)

@@ -87,15 +87,11 @@ const noOrder = 1<<53 - 1
 // tiny returns the smallest order that the symbol allows: a LIMIT BUY that rests.
 func (p *prober) tiny(ctx context.Context, market exchange.Market) (exchange.NewOrder, error) {
 	order := exchange.NewOrder{Market: market, Symbol: p.config.Symbol, Side: exchange.Buy, Type: exchange.Limit, PostOnly: market == exchange.Futures}
-	orderBook := exchange.FuturesDepth
-	if market == exchange.Spot {
-		orderBook = exchange.SpotDepth
-	}
 	symbol, found := p.symbols.Symbol(order.Key())
 	if !found {
 		return order, fmt.Errorf("the venue lists no %s symbol %s", market, p.config.Symbol)
 	}
-	depth := p.callWithRetries(ctx, exchange.Request{Operation: orderBook, Symbol: symbol.Name, Limit: 5})
+	depth := p.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesDepth.On(market), Symbol: symbol.Name, Limit: 5})
 	if depth.err != nil {
 		return order, depth.err
 	}
@@ -194,12 +190,8 @@ func (p *prober) lost(order *exchange.NewOrder, placed *reply) int64 {
 		patience = settleFor
 	}
 	ctx := context.Background()
-	open := exchange.FuturesOpenOrders
-	if order.Market == exchange.Spot {
-		open = exchange.SpotOpenOrders
-	}
 	for end := time.Now().Add(patience); time.Now().Before(end); {
-		r := p.callWithRetries(ctx, exchange.Request{Operation: open, Symbol: order.Symbol})
+		r := p.callWithRetries(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders.On(order.Market), Symbol: order.Symbol})
 		for _, row := range r.rows {
 			if id, clientID, _, _ := orderOf(row); clientID == order.ClientOrderID && id != 0 {
 				if refused {

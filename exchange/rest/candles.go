@@ -17,10 +17,10 @@ type Span struct {
 // sent. On spot start and end are required; the default limit is 100, at most 500, and there are no
 // 30m and 1w candles [Futures candle, Spot public].
 func (c *Client) Candles(ctx context.Context, key exchange.SymbolKey, interval exchange.Interval, span Span) (*exchange.Candles, error) {
-	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: key.Name, Interval: interval,
+	request := exchange.Request{Operation: exchange.FuturesCandles.On(key.Market), Symbol: key.Name, Interval: interval,
 		StartMS: span.StartMS, EndMS: span.EndMS, Limit: span.Limit}
 	if key.Market == exchange.Spot {
-		request.Operation, request.Offset = exchange.SpotCandles, span.Offset
+		request.Offset = span.Offset
 	}
 	answer, err := c.Do(ctx, request)
 	return answer.Candles, err

@@ -101,10 +101,7 @@ func (s *story) service() {
 
 // symbols checks a market's list, and each of its first symbols.
 func (s *story) symbols(market exchange.Market) {
-	operation := exchange.FuturesSymbols
-	if market == exchange.Spot {
-		operation = exchange.SpotPairs
-	}
+	operation := exchange.FuturesSymbols.On(market)
 	answer, ok := s.ask(exchange.Request{Operation: operation})
 	if !ok {
 		return
@@ -134,10 +131,7 @@ func (s *story) symbols(market exchange.Market) {
 
 // tickers reads the statistics of all symbols.
 func (s *story) tickers(market exchange.Market, listed []*exchange.Symbol) map[string]exchange.Ticker {
-	operation := exchange.FuturesTickers
-	if market == exchange.Spot {
-		operation = exchange.SpotTickers
-	}
+	operation := exchange.FuturesTickers.On(market)
 	answer, ok := s.ask(exchange.Request{Operation: operation})
 	if !ok {
 		return nil

@@ -16,30 +16,22 @@ type tape struct {
 	minute *exchange.Candles
 }
 
-// operation returns the futures or the spot operation, by the market.
-func (t *tape) operation(futures, spot exchange.Operation) exchange.Operation {
-	if t.symbol.Market == exchange.Spot {
-		return spot
-	}
-	return futures
-}
-
 // symbol reads everything about one symbol and checks that it is consistent.
 func (s *story) symbol(symbol *exchange.Symbol, listed exchange.Ticker) {
 	t := &tape{symbol: symbol}
 	name := symbol.Key().String()
-	answer, ok := s.ask(exchange.Request{Operation: t.operation(exchange.FuturesTicker, exchange.SpotTicker), Symbol: symbol.Name})
+	answer, ok := s.ask(exchange.Request{Operation: exchange.FuturesTicker.On(symbol.Market), Symbol: symbol.Name})
 	if !ok {
 		return
 	}
 	t.ticker = answer.Tickers.Items()[0]
 	s.note("ticker, alone and in the list: "+name, s.near(symbol, "lastPrice", listed.Last, t.ticker.Last))
-	orderBook, ok := s.ask(exchange.Request{Operation: t.operation(exchange.FuturesDepth, exchange.SpotDepth), Symbol: symbol.Name, Limit: 100})
+	orderBook, ok := s.ask(exchange.Request{Operation: exchange.FuturesDepth.On(symbol.Market), Symbol: symbol.Name, Limit: 100})
 	if !ok {
 		return
 	}
 	t.depth = orderBook.Depth
-	trades, ok := s.ask(exchange.Request{Operation: t.operation(exchange.FuturesTrades, exchange.SpotTrades), Symbol: symbol.Name, Limit: 1000})
+	trades, ok := s.ask(exchange.Request{Operation: exchange.FuturesTrades.On(symbol.Market), Symbol: symbol.Name, Limit: 1000})
 	if !ok {
 		return
 	}

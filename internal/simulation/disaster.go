@@ -48,14 +48,10 @@ func (w *world) secondBot() bool {
 	last, _ := w.venue.x.Price(key)
 	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.Limit, Quantity: w.portfolio.unit[key] * 2,
 		Price: h.rules.FloorPrice(last / 10 * 8), ClientOrderID: foreignID}
-	operation := exchange.FuturesPlace
-	switch {
-	case key.Market == exchange.Spot:
-		operation = exchange.SpotPlace
-	case h.position < 0:
+	if key.Market == exchange.Futures && h.position < 0 {
 		order.Side, order.Price = exchange.Sell, h.rules.FloorPrice(last/10*12)
 	}
-	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
+	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: exchange.FuturesPlace.On(key.Market), Symbol: key.Name, Order: order})
 	w.say("a second botd places %s: %s", orderText(h.rules, &order), outcome(exchange.Answer{}, err))
 	if err != nil {
 		return false

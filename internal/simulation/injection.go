@@ -208,11 +208,9 @@ func (w *world) tradeManually() bool {
 	h, unit := w.venue.held[key], w.portfolio.unit[key]
 	order := exchange.NewOrder{Market: key.Market, Symbol: key.Name, Side: exchange.Buy, Type: exchange.MarketOrder,
 		Quantity: unit * exchange.Quantity(w.people.between(1, 3))}
-	operation := exchange.FuturesPlace
 	kind := w.people.below(3)
 	switch {
 	case key.Market == exchange.Spot:
-		operation = exchange.SpotPlace
 		last, _ := w.venue.x.Price(key)
 		order.QuoteAmount, order.Quantity = h.rules.Notional(last, order.Quantity), 0
 		if kind == 0 && h.position > 0 {
@@ -228,7 +226,7 @@ func (w *world) tradeManually() bool {
 			order.Quantity = held
 		}
 	}
-	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: operation, Symbol: key.Name, Order: order})
+	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: exchange.FuturesPlace.On(key.Market), Symbol: key.Name, Order: order})
 	w.say("a person trades: %s: %s", orderText(h.rules, &order), outcome(exchange.Answer{}, err))
 	if err != nil {
 		return false
@@ -260,11 +258,7 @@ func (w *world) cancelManually() bool {
 	if !found {
 		return false
 	}
-	operation := exchange.FuturesCancel
-	if order.Market == exchange.Spot {
-		operation = exchange.SpotCancel
-	}
-	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: operation, Symbol: order.Symbol, OrderID: order.ID})
+	_, err := w.venue.x.Do(trader, &exchange.Request{Operation: exchange.FuturesCancel.On(order.Market), Symbol: order.Symbol, OrderID: order.ID})
 	w.say("a person cancels order %d: %s", order.ID, outcome(exchange.Answer{}, err))
 	w.venue.takeFills(w)
 	return err == nil
@@ -278,14 +272,11 @@ func (w *world) takePart() bool {
 	}
 	rules := w.venue.held[order.Key()].rules
 	part := max(rules.FloorQuantity(exchange.Quantity(float64(order.Remaining())*w.people.unit())), rules.QuantityTick)
-	counterparty, operation := seller, exchange.FuturesPlace
+	counterparty := seller
 	if order.Side == exchange.Sell {
 		counterparty = buyer
 	}
-	if order.Market == exchange.Spot {
-		operation = exchange.SpotPlace
-	}
-	_, err := w.venue.x.Do(counterparty, &exchange.Request{Operation: operation, Symbol: order.Symbol,
+	_, err := w.venue.x.Do(counterparty, &exchange.Request{Operation: exchange.FuturesPlace.On(order.Market), Symbol: order.Symbol,
 		Order: exchange.NewOrder{Market: order.Market, Symbol: order.Symbol,
 			Side: order.Side.Opposite(), Type: exchange.Limit, Price: order.Price, Quantity: part}})
 	w.venue.takeFills(w)

@@ -32,13 +32,9 @@ func (l *Lane) cancel(ctx context.Context, t *exposure, orderID int64) {
 	if fresh {
 		return
 	}
-	operation := exchange.FuturesCancel
-	if t.Symbol.Market == exchange.Spot {
-		operation = exchange.SpotCancel
-	}
 	limited, stop := context.WithTimeout(l.config.Urgent(ctx), readTimeout)
 	defer stop()
-	answer, err := l.config.Venue.Do(limited, exchange.Request{Operation: operation, Symbol: t.Symbol.Name, OrderID: orderID})
+	answer, err := l.config.Venue.Do(limited, exchange.Request{Operation: exchange.FuturesCancel.On(t.Symbol.Market), Symbol: t.Symbol.Name, OrderID: orderID})
 	if err == nil && answer.Order.ID == orderID && answer.Order.Status.Final() {
 		l.mu.Lock()
 		t.final[orderID] = answer.Order.Filled
@@ -94,11 +90,7 @@ func (l *Lane) place(ctx context.Context, a *action, t *exposure, order exchange
 
 // send performs a placement and returns the meaning of its answer.
 func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
-	operation := exchange.FuturesPlace
-	if o.Order.Market == exchange.Spot {
-		operation = exchange.SpotPlace
-	}
-	request := exchange.Request{Operation: operation, Order: o.Order}
+	request := exchange.Request{Operation: exchange.FuturesPlace.On(o.Order.Market), Order: o.Order}
 	limited, cancel := context.WithTimeout(l.config.Urgent(context.WithoutCancel(ctx)), callTimeout)
 	defer cancel()
 	var answer exchange.Answer

@@ -275,11 +275,8 @@ func candlesUntil(ctx context.Context, v *gateway.Public, symbol *exchange.Symbo
 	all := &exchange.Candles{Interval: interval}
 	from := interval.OpenOf(atMS) - int64(least)*int64(interval)
 	for range pastPages {
-		request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Interval: interval, StartMS: max(0, from), EndMS: atMS,
-			Limit: exchange.FuturesCandlesPage}
-		if symbol.Market == exchange.Spot {
-			request.Operation, request.Limit = exchange.SpotCandles, exchange.SpotCandlesPage
-		}
+		request := exchange.Request{Operation: exchange.FuturesCandles.On(symbol.Market), Symbol: symbol.Name, Interval: interval,
+			StartMS: max(0, from), EndMS: atMS, Limit: exchange.CandlesPage(symbol.Market)}
 		answer, err := v.Ask(ctx, request)
 		if err != nil {
 			return nil, err

@@ -141,12 +141,8 @@ func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Ca
 
 // readChunk reads a chunk's candles from the exchange.
 func (m *MarketData) readChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
-	operation := exchange.FuturesCandles
-	if which.key.Market == exchange.Spot {
-		operation = exchange.SpotCandles
-	}
-	answer, err := m.exchange.Do(ctx, exchange.Request{Operation: operation, Symbol: which.key.Name, Interval: which.interval,
-		StartMS: which.startMS, EndMS: which.endMS() - 1, Limit: chunkCandles})
+	answer, err := m.exchange.Do(ctx, exchange.Request{Operation: exchange.FuturesCandles.On(which.key.Market), Symbol: which.key.Name,
+		Interval: which.interval, StartMS: which.startMS, EndMS: which.endMS() - 1, Limit: chunkCandles})
 	if err != nil {
 		return nil, err
 	}
@@ -242,11 +238,10 @@ func (m *MarketData) symbol(ctx context.Context, symbol *exchange.Symbol) (OneMa
 }
 
 func (m *MarketData) read(ctx context.Context, symbol *exchange.Symbol, out *OneMarket) error {
-	requests := []exchange.Request{{Operation: exchange.SpotTicker}, {Operation: exchange.SpotDepth, Limit: depthLimit}, {Operation: exchange.SpotTrades,
-		Limit: tradeLimit}}
+	requests := []exchange.Request{{Operation: exchange.FuturesTicker.On(symbol.Market)},
+		{Operation: exchange.FuturesDepth.On(symbol.Market), Limit: depthLimit}, {Operation: exchange.FuturesTrades.On(symbol.Market), Limit: tradeLimit}}
 	if symbol.Market == exchange.Futures {
-		requests = []exchange.Request{{Operation: exchange.FuturesTicker}, {Operation: exchange.FuturesDepth, Limit: depthLimit},
-			{Operation: exchange.FuturesTrades, Limit: tradeLimit}, {Operation: exchange.FuturesFundingRate}}
+		requests = append(requests, exchange.Request{Operation: exchange.FuturesFundingRate})
 	}
 	for _, request := range requests {
 		request.Symbol = symbol.Name

@@ -227,13 +227,9 @@ func download(command *cobra.Command, flags downloadFlags) error {
 	if flags.untilMS == 0 || flags.untilMS > closed {
 		flags.untilMS = closed
 	}
-	page := exchange.FuturesCandlesPage
-	if market == exchange.Spot {
-		page = exchange.SpotCandlesPage
-	}
 	bar := shell.NewProgress(command, 0, "candles")
-	saved, err := tape.Download{Store: store, Symbol: symbol, Interval: flags.interval, FromMS: flags.fromMS, ToMS: flags.untilMS, Page: page,
-		Replace:  flags.replace,
+	saved, err := tape.Download{Store: store, Symbol: symbol, Interval: flags.interval, FromMS: flags.fromMS, ToMS: flags.untilMS,
+		Page: exchange.CandlesPage(market), Replace: flags.replace,
 		Progress: func(done, total int) { bar.SetTotal(total); bar.Set(done, total) }}.Run(ctx, venueCandles{client, symbol})
 	bar.End()
 	if err != nil {

@@ -53,11 +53,8 @@ only closed ones, so that a backtest can read them. For long spans: botd data do
 }
 
 func (f *candlesFlags) request(nowMS int64, symbol *exchange.Symbol) (exchange.Request, error) {
-	request := exchange.Request{Operation: exchange.FuturesCandles, Symbol: symbol.Name, Limit: f.limit}
-	most := exchange.FuturesCandlesPage
-	if symbol.Market == exchange.Spot {
-		request.Operation, most = exchange.SpotCandles, exchange.SpotCandlesPage
-	}
+	request := exchange.Request{Operation: exchange.FuturesCandles.On(symbol.Market), Symbol: symbol.Name, Limit: f.limit}
+	most := exchange.CandlesPage(symbol.Market)
 	var err error
 	if request.Interval, err = exchange.ParseInterval(f.interval); err != nil {
 		return request, failure.Usagef("--interval: %v", err)

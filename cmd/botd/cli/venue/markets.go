@@ -70,11 +70,7 @@ notional, maximum leverage) and the statistics of the last 24 hours. No keys are
 }
 
 func marketsOf(command *cobra.Command, venue *gateway.Public, market exchange.Market) ([]marketJSON, error) {
-	operation := exchange.FuturesTickers
-	if market == exchange.Spot {
-		operation = exchange.SpotTickers
-	}
-	answer, err := venue.Ask(command.Context(), exchange.Request{Operation: operation})
+	answer, err := venue.Ask(command.Context(), exchange.Request{Operation: exchange.FuturesTickers.On(market)})
 	if err != nil {
 		return nil, err
 	}
