@@ -9,7 +9,8 @@ const loginHTML = `<!doctype html>
 <title>botd: log in</title><script src="/login.js" defer></script></head>
 <body><main><h1>botd</h1>
 <p id="say" role="status">Paste the token of <code>data_dir/MODE/token</code>, or open the link that <code>botd login</code> prints.</p>
-<form id="form"><label>Token <input id="token" type="password" autocomplete="off" required></label> <button>Log in</button></form>
+<form id="form"><input type="text" name="username" value="botd" autocomplete="username" hidden>
+<label>Token <input id="token" type="password" autocomplete="current-password" required></label> <button>Log in</button></form>
 </main></body></html>
 `
 
