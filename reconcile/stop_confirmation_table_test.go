@@ -225,3 +225,68 @@ func TestDeniedStopsAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// A resting opening that ended before any list showed it open is remembered, on either market. A market order never rests, and the exchange itself cancels
+// an order that may only rest if it would be executed at once.
+func TestDeniedOpeningIsRemembered(t *testing.T) {
+	t.Parallel()
+	limit := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 5, Price: 49_000e8}
+	post := limit
+	post.PostOnly = true
+	market := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
+	for _, c := range []struct {
+		name  string
+		order exchange.NewOrder
+		state placement.State
+		seen  bool
+		want  bool
+	}{
+		{"a limit order", limit, placement.Canceled, false, true},
+		{"one that a list has shown", limit, placement.Canceled, true, false},
+		{"one that was refused", limit, placement.Rejected, false, false},
+		{"one that may only rest", post, placement.Canceled, false, false},
+		{"a market order", market, placement.Canceled, false, false},
+	} {
+		w := holdingNextTo(t, ForeignHalt, "0")
+		id := w.places(placement.Entry, 8, c.order).ClientOrderID
+		p := w.tracker.Placement(id)
+		if c.seen {
+			w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 8}})
+		}
+		w.apply(record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Ended{State: c.state, OrderID: 8}})
+		if have := w.tracker.Symbol(coin).Denied(p); have != c.want {
+			t.Errorf("%s: want it remembered %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
+// A refused sale may have sold units that the wallet lacks if money has come. A purchase, or a sale on another symbol, has not; and it has sold no more than
+// the wallet lacks.
+func TestPaidRefusedSaleCountsAsSold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		order exchange.NewOrder
+		money string
+		free  string
+		want  exchange.Quantity
+	}{
+		{"its money has come", saleOf(4), "10200", "0.006", 4},
+		{"no money has come", saleOf(4), "10000", "0.006", 0},
+		{"less is missing", saleOf(4), "10200", "0.008", 2},
+		{"a purchase", exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(200)}, "10200", "0.006", 0},
+	} {
+		w := holdingNextTo(t, ForeignHalt, "0")
+		w.hasMoney("0.01", "0", "10000")
+		w.now += 1_000
+		w.refuses(placement.Exit, c.order)
+		w.now += 1_000
+		w.unread(c.free, c.money)
+		symbol := w.tracker.Symbol(coin)
+		symbol.last = 50_000e8
+		on := w.tracker.inputs(&Desired{}, symbol, w.now)
+		if have := on.spotPosition().paidSales(); have != c.want {
+			t.Errorf("%s: want %d sold, have %d", c.name, c.want, have)
+		}
+	}
+}

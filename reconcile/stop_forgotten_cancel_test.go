@@ -71,6 +71,38 @@ func (c forgottenCancel) check(t testing.TB) {
 	}
 }
 
+// The cancel is repeated only where stops may be moved, by a wallet and a list that were read, two seconds after the start.
+func TestForgottenCancelWaitsForEvidence(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		afterMS int64
+		change  func(w *wallet, d *Desired)
+		want    bool
+	}{
+		{"two seconds and a moment after the start", unconfirmedWaitMS + 1, func(*wallet, *Desired) {}, true},
+		{"two seconds after the start", unconfirmedWaitMS, func(*wallet, *Desired) {}, false},
+		{"the market was not read", unconfirmedWaitMS + 1, func(_ *wallet, d *Desired) { d.Unread = true }, false},
+		{"the wallet was not read", unconfirmedWaitMS + 1, func(w *wallet, _ *Desired) { w.tracker.walletRead = false }, false},
+		{"no stop may be placed", unconfirmedWaitMS + 1, func(_ *wallet, d *Desired) { d.Bridge = false }, false},
+	} {
+		w := holdingNextTo(t, ForeignHalt, "1")
+		w.deriver()
+		stop, moves := w.places(placement.StopLoss, 8, stopOf(4)), w.places(placement.StopLoss, 9, stopOf(6))
+		w.shows("1", "0.01", stop, moves)
+		w.now += 60_000
+		w.restores()
+		w.deriver()
+		w.tracker.bootMS = w.now
+		w.now += c.afterMS
+		w.shows("1.006", "0.004", stop, moves)
+		off := canceled(w.derives(func(d *Desired) { stopped2(d); c.change(w, d) }))
+		if have := slices.Contains(off, 9); have != c.want {
+			t.Errorf("%s: want the stop of 6 canceled %t, have %v", c.name, c.want, off)
+		}
+	}
+}
+
 // Next to a person's units, the outcome of an exit is uncertain, and the row of a stop of six cannot be read. The wallet freezes six: the stop rests, and the
 // exit holds nothing (seed 895080312).
 func TestStopWithAnUnreadableRowHoldsItsUnits(t *testing.T) {
