@@ -133,6 +133,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"clock_ahead_accounts":      reportedAhead,
 		"forgotten_starts_ignored":  soldByForgotten,
 		"unlisted_stop_forgotten":   func(t testing.TB) { unlistedStop(t, "1", "0.018", false, 0) },
+		"unlisted_stop_lacking":     func(t testing.TB) { unlistedStop(t, "0", "0", false, 0) },
+		"peer_stop_repeated":        placedOnce,
 		"stands_down_unprotected":   func(t testing.TB) { lostExitStandingDown(t, "1.018", false, 18) },
 		"both_stops_stay":           func(t testing.TB) { twoStops(t, elders, excessMS, true) },
 		"suspect_ignored":           func(t testing.TB) { suspect{wait: 2 * yieldMS}.check(t) },

@@ -95,9 +95,16 @@ func (s peerOrders) noteRestingSales(symbol *SymbolState) {
 }
 
 // forgetUnlisted drops the unlisted sales once the wallet has been read long enough after they left the list, except those for which the wallet still
-// freezes the asset: they rest, and the list omits them.
+// freezes the asset: they rest, and the list omits them. A wallet that lacks more than all of them have sold is wrong, and ends none.
 func (s peerOrders) forgetUnlisted(symbol *SymbolState) {
 	if !s.fetched.Balances.Done() || symbol.rules == nil {
+		return
+	}
+	lacks := symbol.Baseline() + symbol.jointFills() - s.tracker.baseBalance(symbol)
+	for _, one := range symbol.unlistedSales {
+		lacks -= one.net
+	}
+	if !symbol.tooSmallToTrade(lacks) {
 		return
 	}
 	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.tracker.Settle().StalenessMS) {

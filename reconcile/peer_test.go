@@ -214,11 +214,37 @@ func TestStopOfAnotherBotdStandsWhileTheWalletFreezesItsUnits(t *testing.T) {
 		"for a part of it":                            {"1.001", "0.017", false, 8},
 		"for none":                                    {"1.018", "0", false, 18},
 		"for both, and the history shows it as ended": {"1", "0.018", true, 8},
+		"it shows none of anybody's units":            {"0", "0", false, 0},
+		"it shows half of all units":                  {"0.5", "0.009", false, 0},
+		"it lacks no more than that stop may sell":    {"1", "0.01", false, 8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			unlistedStop(t, c.free, c.frozen, c.ended, c.want)
 		})
+	}
+}
+
+// The other botd has died before it placed a stop, so botd has placed one. Neither the open list nor the wallet shows anything any more.
+func TestStopOfAnotherBotdsUnitsIsPlacedOnceWhereNothingShowsIt(t *testing.T) {
+	t.Parallel()
+	placedOnce(t)
+}
+
+func placedOnce(t testing.TB) {
+	w, derive := protecting(t)
+	w.tracker.spotFee = 0
+	own := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 8, 8, w.now)
+	w.sees("1.008", "0.01", []exchange.Order{bought}, own)
+	second := w.places(placement.StopLoss, 9, stopOf(8))
+	for range 20 {
+		w.now += 1_000
+		w.sees("0", "0", []exchange.Order{bought, own, second})
+		if have := stopped(derive()); have != 0 {
+			t.Fatalf("want no further stop, have one of %d", have)
+		}
 	}
 }
 

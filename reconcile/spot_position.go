@@ -62,10 +62,14 @@ func (s spotPosition) ownBalance() exchange.Quantity {
 	return max(0, s.tracker.baseBalance(s.symbol)-s.symbol.Baseline())
 }
 
-// missingInWallet returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show.
+// missingInWallet returns the quantity that fills explain, or that an unlisted purchase has bought, and that the wallet does not show. While botd stands
+// down, and the wallet does not limit stops, that includes the peer's units.
 func (s spotPosition) missingInWallet() exchange.Quantity {
 	all := s.explainedByFills()
-	if s.symbol.contradicted == "" {
+	switch {
+	case s.tracker.StandsDown() && s.tracker.walletUntrusted(s.symbol):
+		all = max(all, s.symbol.jointFills()-s.tracker.sellsUnknown(s.symbol))
+	case s.symbol.contradicted == "":
 		all += s.symbol.spot.unlisted.inferred
 	}
 	missing := all - s.withinWallet(all)
