@@ -86,6 +86,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"replacement_moves_once": movedTwice,
 		"moment_excluded":        func(t testing.TB) { saleOfTheMoment(t, 1_000, 4) },
 		"second_buyer_again":     secondBuyerDecided,
+		"sold_from_deposit":      func(t testing.TB) { soldNextToADeposit(t, "1.012", "0", false, 0, 12) },
+		"deposit_shows_all":      func(t testing.TB) { soldNextToADeposit(t, "1.012", "0", false, 0, 12) },
 		"frozen_refusal_ignored": frozenStopStands,
 		"frozen_refusal_list":    func(t testing.TB) { restsSinceItWasSent(t, placement.ExitOrder, saleOf(4), nil, 6) },
 		"frozen_refusal_freed": func(t testing.TB) {

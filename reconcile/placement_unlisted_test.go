@@ -102,6 +102,54 @@ func TestUnlistedStopMayHaveSoldNextToManualUnits(t *testing.T) {
 	}
 }
 
+// The stop has left the list, and neither history nor trades show its end. The wallet lacks as much as the stop may have sold: that is not taken from a
+// deposit that has come before.
+func TestUnitsOfASoldStopAreNotTakenFromADeposit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		free, frozen  string
+		listed        bool
+		stop, persons exchange.Quantity
+	}{
+		"the stop has sold":                      {"1.012", "0", false, 0, 12},
+		"it has been canceled":                   {"1.022", "0", false, 10, 12},
+		"the person has withdrawn as much":       {"1.002", "0.01", true, 0, 2},
+		"the person has withdrawn a part of it":  {"1.006", "0.01", true, 0, 6},
+		"the person has deposited the same more": {"1.022", "0.01", true, 0, 22},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			soldNextToADeposit(t, c.free, c.frozen, c.listed, c.stop, c.persons)
+		})
+	}
+}
+
+func soldNextToADeposit(t testing.TB, free, frozen string, listed bool, stop, persons exchange.Quantity) {
+	t.Helper()
+	w, derive := protecting(t)
+	open := []exchange.Order{w.places(placement.StopLoss, 8, stopOf(10))}
+	for range 3 {
+		w.now += 1_000
+		w.sees("1.012", "0.01", nil, open...)
+	}
+	if have := w.tracker.Symbol(coin).Unattributed(); have != 12 {
+		t.Fatalf("want 12 deposited, have %d", have)
+	}
+	if !listed {
+		open = nil
+	}
+	for range 5 {
+		w.now += 1_000
+		w.sees(free, frozen, nil, open...)
+	}
+	if have := soldBy(derive()); have != stop {
+		t.Errorf("want %d for sale, have %d", stop, have)
+	}
+	if have := w.tracker.Symbol(coin).Unattributed(); have != persons {
+		t.Errorf("want %d of a person's, have %d", persons, have)
+	}
+}
+
 // The exchange had the order, and a list that omits it does not end it.
 func TestUnlistedAcknowledgedSpotOrderIsNotAbsent(t *testing.T) {
 	t.Parallel()

@@ -101,6 +101,7 @@ func (s walletComparison) partialWallet(symbol *SymbolState) {
 // recordUnattributed journals the wallet's excess over the baseline and the fills, if it has changed by
 // at least the value of an order. After a start, nothing else distinguishes this excess from the result
 // of a purchase that no list shows, or from the rest of a sale. A wallet as old as an earlier read shows what has been sold since, not an excess.
+// What a sale of botd's that the open list omits may have sold is not missing from it.
 func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity exchange.Quantity) {
 	quantity = max(0, quantity)
 	changed := (quantity - symbol.Unattributed()).Abs()
@@ -108,6 +109,9 @@ func (s walletComparison) recordUnattributed(symbol *SymbolState, quantity excha
 		return
 	}
 	if quantity > symbol.Unattributed() && (s.tracker.showsBeforeSale(symbol) || s.tracker.showsEarlier(symbol)) {
+		return
+	}
+	if quantity < symbol.Unattributed() && s.unlisted.possiblySoldUnlisted(symbol) > 0 {
 		return
 	}
 	if changed != 0 && (quantity == 0 || !symbol.rules.BelowMinimum(symbol.last, changed)) {

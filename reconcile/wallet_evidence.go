@@ -102,7 +102,7 @@ func (e walletEvidence) soldNothing(p *account.Placement, symbol *SymbolState) b
 	if e.tracker.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.tracker.arrivedMS(p)+e.tracker.Settle().StalenessMS {
 		return false
 	}
-	return e.tracker.baseBalance(symbol) >= symbol.Baseline()+symbol.Known()-symbol.Fees()
+	return e.tracker.baseBalance(symbol) >= symbol.Baseline()+symbol.Unattributed()+symbol.Known()-symbol.Fees()
 }
 
 // omitsOwnSale reports whether the open list omits a spot sale of botd's that the exchange has acknowledged and for which the wallet freezes the

@@ -5,6 +5,12 @@ package mutant
 var wallet = []Row{
 	{"wallet_trusted", "a wallet that shows less than the fills explain prevents a stop", "40", "reconcile TestWalletShortfallDoesNotPreventStop",
 		edit("reconcile.spotStops.stoppable", "!young && !untrusted", "true")},
+	{"sold_from_deposit", "units that a stop which the open list omits may have sold are taken from a person's deposit", "40",
+		"reconcile TestUnitsOfASoldStopAreNotTakenFromADeposit",
+		edit("reconcile.walletComparison.recordUnattributed", "s.unlisted.possiblySoldUnlisted(symbol) > 0", "false")},
+	{"deposit_shows_all", "a person's deposit shows that a stop which the open list omits has sold nothing", "40",
+		"reconcile TestUnitsOfASoldStopAreNotTakenFromADeposit",
+		edit("reconcile.walletEvidence.soldNothing", "symbol.Baseline()+«symbol.Unattributed()»", "0")},
 	{"likeliest_part_last", "the stop for what open list and wallet disagree about comes before that for an accepted purchase that neither covers", "40",
 		"reconcile TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop",
 		edit("reconcile.spotStops.placeUnconfirmed", "case «!d.tooSmall(missing)»:", "false")},
