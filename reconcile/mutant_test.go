@@ -41,13 +41,17 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"accepted_purchase_ignored": func(t testing.TB) {
 			acceptedPurchase(t, "0", exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)}, 10)
 		},
-		"unconfirmed_limits":     refusedUnconfirmed,
-		"stop_beside_exit":       exitWithAnUncoveredPart,
-		"first_purchase_lost":    firstPurchaseAhead,
-		"sold_rest_unprotected":  restOfUnlistedSale,
-		"resting_stop_sold":      func(t testing.TB) { exitAfterRefusedStop(t, 50_000e8, 10) },
-		"canceled_twice":         canceledOnce,
-		"passed_stop_dropped":    passedWithoutUnits,
+		"unconfirmed_limits":    refusedUnconfirmed,
+		"stop_beside_exit":      exitWithAnUncoveredPart,
+		"first_purchase_lost":   firstPurchaseAhead,
+		"sold_rest_unprotected": restOfUnlistedSale,
+		"resting_stop_sold":     func(t testing.TB) { exitAfterRefusedStop(t, 50_000e8, 10) },
+		"canceled_twice":        canceledOnce,
+		"passed_stop_dropped":   passedWithoutUnits,
+		"money_alone_ignored": func(t testing.TB) {
+			order := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
+			boughtByMoney(t, paidPurchase{order: order, orderID: 7, held: "1.004", money: "9500", want: 9})
+		},
 		"passed_beside_stop":     func(t testing.TB) { stopNotSold(t, uncertainStop{price: 48_900e8}) },
 		"unread_shortfall":       func(t testing.TB) { stopDespiteUnread(t, "0.004") },
 		"canceled_stop_refused":  canceledAfterRefusals,

@@ -65,6 +65,9 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 	inherited, explained := s.tracker.inheritedStops(symbol), bought
 	bought, maxBought = max(bought, inherited), max(maxBought, inherited)
 	own := s.tracker.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
+	if least := s.walletEvidence().boughtByMoney(symbol); least > 0 {
+		own = max(own, least)
+	}
 	if inherited > 0 && s.tracker.freezesLess(symbol) {
 		own = max(own, inherited) // the wallet that freezes less is old or wrong
 	}

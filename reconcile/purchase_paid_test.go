@@ -54,6 +54,65 @@ func wantPurchaseExecutedTwice(t testing.TB, held, money string, want exchange.Q
 	}
 }
 
+// The exchange has accepted a purchase that no list shows. Exactly its money is gone, but the wallet shows only a part of its units, next to a person's
+// (seed 940026283).
+func TestAcceptedPurchaseIsProtectedByItsMoneyNextToAWalletThatShowsLess(t *testing.T) {
+	t.Parallel()
+	byAmount := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)}
+	byQuantity := exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 10, Price: 50_000e8}
+	for name, c := range map[string]paidPurchase{
+		"exactly its money is gone":            {order: byAmount, orderID: 7, held: "1.004", money: "9500", want: 9},
+		"almost a step less was paid":          {order: byAmount, orderID: 7, held: "1.004", money: "9545", want: 9},
+		"more than a step less was paid":       {order: byAmount, orderID: 7, held: "1.004", money: "9556", want: 4},
+		"more is gone":                         {order: byAmount, orderID: 7, held: "1.004", money: "9499", want: 4},
+		"nothing is gone":                      {order: byAmount, orderID: 7, held: "1.004", money: "10000"},
+		"the wallet shows all":                 {order: byAmount, orderID: 7, held: "1.01", money: "9500", want: 10},
+		"its answer was lost":                  {order: byAmount, held: "1.004", money: "9500", want: 4},
+		"it rests at a price":                  {order: byQuantity, orderID: 7, held: "1.004", money: "9500", want: 4},
+		"it is listed":                         {order: byAmount, orderID: 7, held: "1.004", money: "9500", listed: true},
+		"another purchase may have cost money": {order: byAmount, orderID: 7, held: "1.004", money: "9500", other: true, want: 4},
+		"another botd may have spent it":       {order: byAmount, orderID: 7, held: "1.004", money: "9500", peer: true, want: 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			boughtByMoney(t, c)
+		})
+	}
+}
+
+type paidPurchase struct {
+	order               exchange.NewOrder
+	orderID             int64
+	held, money         string
+	listed, other, peer bool
+	want                exchange.Quantity
+}
+
+func boughtByMoney(t testing.TB, c paidPurchase) {
+	t.Helper()
+	w, derive := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.hasMoney("1", "0", "10000")
+	w.now += 1_000
+	row := w.places(placement.Entry, c.orderID, c.order)
+	if c.other {
+		w.sendsElsewhere(exchange.Buy)
+	}
+	if c.peer {
+		w.tracker.Symbol(coin).unknownEnded = elders + "1"
+	}
+	w.now += 1_000
+	if c.listed {
+		w.hasMoney(c.held, "0", c.money, row)
+	} else {
+		w.hasMoney(c.held, "0", c.money)
+	}
+	if have := stopped(derive()); have != c.want {
+		t.Errorf("%+v: want a stop of %d, have %d", c, c.want, have)
+	}
+}
+
 // The history shows the purchase, but not that the exchange executed it a second time.
 func TestSecondExecutionOfAnEndedPurchaseIsProtected(t *testing.T) {
 	t.Parallel()

@@ -39,12 +39,35 @@ func (e walletEvidence) boughtTimes(order *exchange.NewOrder, before priorBalanc
 		return 0, 0
 	}
 	for times := int64(1); times <= maxTimes; times++ {
-		all := order.QuoteAmount.Mul(times)
-		if !all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times))) {
+		if costs(order, paid, step, times) {
 			return more, times
 		}
 	}
 	return 0, 0
+}
+
+// costs reports whether an amount is the cost of a purchase that was executed so many times, to within one quantity step each.
+func costs(order *exchange.NewOrder, paid, step exchange.Amount, times int64) bool {
+	all := order.QuoteAmount.Mul(times)
+	return !all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))
+}
+
+// boughtByMoney returns the least that purchases by amount have bought which the exchange has accepted and no list shows: exactly their money is gone. A
+// wallet that shows less of the asset than this is wrong about the asset.
+func (e walletEvidence) boughtByMoney(symbol *SymbolState) (sum exchange.Quantity) {
+	rules, money := symbol.rules, e.tracker.Balance(symbol.rules.Quote)
+	step := rules.Notional(symbol.last, rules.QuantityTick)
+	for _, p := range symbol.live {
+		order, before := p.Order(), e.tracker.delivery(p).before
+		if order.QuoteAmount.IsZero() || !e.tracker.Unlisted(p) || e.tracker.StandsDown() || !e.tracker.readAfter(e.tracker.arrivedMS(p)) ||
+			e.tracker.boughtSince(p, before) {
+			continue
+		}
+		if paid := before.amount.Sub(money.Free.Add(money.Frozen)); costs(&order, paid, step, 1) {
+			sum += rules.QuantityFor(paid.MulRate(exchange.RateOne*99/100), symbol.last)
+		}
+	}
+	return sum
 }
 
 // timesPaid returns how often the exchange may have executed a purchase: once, unless the wallet has since gained more of the asset and lost the
