@@ -189,7 +189,7 @@ var belief = []Row{
 		"reconcile TestExecutedRefusedPurchaseGetsAStop",
 		edit("reconcile.unlistedOrders.unlistedPurchases", "refused > 0", "false")},
 	{"refused_any_money", "a manual purchase counts as a refused purchase of botd, whatever it cost", "3", "reconcile TestExecutedRefusedPurchaseGetsAStop",
-		edit("reconcile.walletEvidence.boughtTimes", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true")},
+		edit("reconcile.costs", "!all.Less(paid) && !paid.Less(all.Sub(step.MulRate(exchange.RateOne*11/10).Mul(times)))", "true")},
 	{"none_trusted", "while botd stands down, a wallet without any of the asset prevents a stop", "40",
 		"reconcile TestEmptyWalletBlocksNoStopWhileStandingDown",
 		edit("reconcile.observedAccount.walletUntrusted", "symbol.tooSmallToTrade(o.baseBalance(symbol))", "false")},

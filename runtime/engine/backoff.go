@@ -132,14 +132,19 @@ func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) 
 }
 
 // restore loads the refusals from before this start from the journal: a process that restarts
-// repeatedly sends no more orders than one that keeps running.
+// repeatedly sends no more orders than one that keeps running. If the exchange did not know the symbol, it could not be read either, and the start reads
+// it again.
 func (b *backoffs) restore() {
 	for _, r := range b.tracker.Refusals() {
 		if b.feed || b.nowMS-r.LastMS > forgetBackoffMS {
 			continue
 		}
 		for _, one := range r.Of {
-			b.count(attempt{r.Strategy, r.Symbol, r.Purpose, r.Key, r.Type}, one.Code, one.Reason, false, min(one.AtMS, b.nowMS))
+			a, refusal := attempt{r.Strategy, r.Symbol, r.Purpose, r.Key, r.Type}, exchange.Refusal{Code: one.Code}
+			b.count(a, one.Code, one.Reason, false, min(one.AtMS, b.nowMS))
+			if refusal.UnknownSymbol() {
+				b.sendSooner(b.of(a))
+			}
 		}
 	}
 }
@@ -274,9 +279,13 @@ func (b *backoffs) cancelsStop(one *backoff) bool {
 func (b *backoffs) readAgain(key exchange.SymbolKey) {
 	for _, one := range b.all {
 		if one.symbol == key {
-			one.untilMS = min(one.untilMS, max(b.nowMS, one.lastMS+firstReduceMS))
+			b.sendSooner(one)
 		}
 	}
+}
+
+func (b *backoffs) sendSooner(one *backoff) {
+	one.untilMS = min(one.untilMS, max(b.nowMS, one.lastMS+firstReduceMS))
 }
 
 // nextMS returns when the next desired intent may be sent again; never for none.

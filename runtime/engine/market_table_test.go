@@ -402,6 +402,33 @@ func TestUnprotectedRemedy(t *testing.T) {
 	}
 }
 
+// While the exchange does not know a symbol, it cannot be read. The start reads it again, and sends the stop as after a first refusal (seed 1037062319).
+func TestStopRefusedForAnUnknownSymbolDoesNotWaitAfterAStart(t *testing.T) {
+	t.Parallel()
+	restoresUnknown(t, []int{7, 7, 7, 7}, 8*firstReduceMS)
+	restoresUnknown(t, []int{exchange.CodeFuturesInvalidSymbol, exchange.CodeFuturesInvalidSymbol, exchange.CodeFuturesInvalidSymbol}, firstReduceMS)
+	restoresUnknown(t, []int{exchange.CodeFuturesInvalidSymbol, 7, 7}, 2*firstReduceMS)
+}
+
+func restoresUnknown(t testing.TB, codes []int, want int64) {
+	t.Helper()
+	w := settled(t)
+	for _, code := range codes {
+		id := w.sends(placement.StopLoss)
+		w.engine.tracker.Apply(&record.Record{AtMS: w.engine.nowMS, ClientOrderID: id, Body: record.Refused{Reason: "no", Code: code}})
+	}
+	w.engine.backoffs.all = nil
+	w.engine.backoffs.restore()
+	for _, one := range w.engine.backoffs.all {
+		if have := one.untilMS - w.engine.nowMS; have != want {
+			t.Errorf("%v: want a wait of %d ms, have %d", codes, want, have)
+		}
+	}
+	if len(w.engine.backoffs.all) != 1 {
+		t.Errorf("%v: want one intent, have %+v", codes, w.engine.backoffs.all)
+	}
+}
+
 // The refusal is restored unless it is ten minutes old; a backtest has none.
 func TestRecentRefusalsAreRestoredAtStart(t *testing.T) {
 	t.Parallel()

@@ -60,8 +60,11 @@ func liquidatedHalts(t testing.TB) {
 // scenario passes unchanged, and fails when its rule is broken.
 func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 	mutanttest.Shown(t, "runtime/engine", map[string]func(testing.TB){
-		"release_waits":           stopAfterARelease,
-		"purchase_waits":          stopAfterAPurchase,
+		"release_waits":  stopAfterARelease,
+		"purchase_waits": stopAfterAPurchase,
+		"unknown_symbol_waits": func(t testing.TB) {
+			restoresUnknown(t, []int{exchange.CodeFuturesInvalidSymbol, exchange.CodeFuturesInvalidSymbol}, firstReduceMS)
+		},
 		"peer_stop_ignored":       func(t testing.TB) { anothersStop(t, "bt-00000220000-2", "bt-00000220000-2") },
 		"denied_at_once":          func(t testing.TB) { deniedStops(t, false, false, 2) },
 		"unconfirmed_declared":    unconfirmedRefused,
