@@ -46,9 +46,9 @@ type action struct {
 	requests  []haltRequest
 	exposures []*exposure
 	orders    []engine.LaneOrder
-	news      bool        // there are orders that the engine does not know
-	state     [2]progress // of futures and spot
-	end       atomic.Bool // the engine takes over: no new requests
+	news      bool                        // there are orders that the engine does not know
+	state     [exchange.Spot + 1]progress // by market
+	end       atomic.Bool                 // the engine takes over: no new requests
 }
 
 // progress is the lane's progress on one market.
@@ -176,18 +176,18 @@ func (l *Lane) Degraded() (all []engine.Degraded) {
 // remaining returns what is left to do on both markets.
 func (a *action) remaining() (left string, blind []string) {
 	var lines []string
-	for i := range a.state {
-		s := &a.state[i]
-		if !s.read && len(s.left) == 0 && len(s.blind) == 0 && a.trades(i) {
-			lines = append(lines, fmt.Sprintf("%s is being read", []exchange.Market{exchange.Futures, exchange.Spot}[i]))
+	for _, market := range []exchange.Market{exchange.Futures, exchange.Spot} {
+		s := &a.state[market]
+		if !s.read && len(s.left) == 0 && len(s.blind) == 0 && a.trades(market) {
+			lines = append(lines, market.String()+" is being read")
 		}
 		lines, blind = append(lines, s.left...), append(blind, s.blind...)
 	}
 	return strings.Join(lines, "; "), blind
 }
 
-func (a *action) trades(market int) bool {
-	return slices.ContainsFunc(a.exposures, func(t *exposure) bool { return (t.Symbol.Market == exchange.Spot) == (market == 1) })
+func (a *action) trades(market exchange.Market) bool {
+	return slices.ContainsFunc(a.exposures, func(t *exposure) bool { return t.Symbol.Market == market })
 }
 
 // Preview describes the requests of a halt, by the newest list.

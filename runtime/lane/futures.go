@@ -19,35 +19,10 @@ const (
 	retryAfter = 500 * time.Millisecond                // a refused close
 )
 
-// actOnFutures cancels and closes: at once by the journalled list, then by its own reads.
-func (l *Lane) actOnFutures(ctx context.Context, a *action) {
-	first := true
-	for ctx.Err() == nil && !a.end.Load() {
-		exposures := l.exposuresOn(a, exchange.Futures)
-		if len(exposures) == 0 {
-			l.report(a, 0, progress{read: true})
-			pause(ctx, soon)
-			continue
-		}
-		if first {
-			first = false
-			l.actByList(ctx, a, exposures)
-			continue
-		}
-		p := l.settleFutures(ctx, a, exposures)
-		l.report(a, 0, p)
-		if p.read && len(p.left) == 0 {
-			pause(ctx, later)
-		} else {
-			pause(ctx, soon)
-		}
-	}
-}
-
 // actByList needs no reads: cancels may be repeated, and reduceOnly cannot flip a position.
 func (l *Lane) actByList(ctx context.Context, a *action, exposures []*exposure) {
 	var group sync.WaitGroup
-	group.Go(func() { l.cancelListed(ctx, exposures) })
+	group.Go(func() { l.cancelListed(ctx, a, exposures) })
 	for _, t := range exposures {
 		if t.level == record.LevelFlatten && t.Close != 0 && !l.isPlacing(t.Symbol.Key()) {
 			group.Go(func() { l.close(ctx, a, t, t.Close, t.Close) })
@@ -57,28 +32,17 @@ func (l *Lane) actByList(ctx context.Context, a *action, exposures []*exposure) 
 }
 
 // settleFutures reads both lists and acts on them.
-func (l *Lane) settleFutures(ctx context.Context, a *action, exposures []*exposure) (p progress) {
-	var orders, positions exchange.Answer
-	var failed [2]error
+func (l *Lane) settleFutures(ctx context.Context, a *action, exposures []*exposure) progress {
 	began := time.Now()
-	var group sync.WaitGroup
-	group.Go(func() { orders, failed[0] = l.read(ctx, exchange.Request{Operation: exchange.FuturesOpenOrders}) })
-	group.Go(func() { positions, failed[1] = l.read(ctx, exchange.Request{Operation: exchange.FuturesOpenPositions}) })
-	group.Wait()
-	for i, what := range []string{"orders", "positions"} {
-		if failed[i] != nil {
-			p.blind = append(p.blind, fmt.Sprintf("futures %s cannot be read: %v", what, failed[i]))
-		}
-	}
-	if len(p.blind) > 0 {
+	answers, p := l.both(ctx, [2]string{"futures orders", "futures positions"}, [2]exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions})
+	if !p.read {
 		return p
 	}
-	p.read = true
 	var acting sync.WaitGroup
 	var mu sync.Mutex // guards p
 	for _, t := range exposures {
 		acting.Go(func() {
-			left, blind := l.settleOn(ctx, a, t, orders.Orders.Items(), positions.Positions.Items(), began)
+			left, blind := l.settleOn(ctx, a, t, answers[0].Orders.Items(), answers[1].Positions.Items(), began)
 			mu.Lock()
 			defer mu.Unlock()
 			p.left, p.blind = append(p.left, left...), append(p.blind, blind...)

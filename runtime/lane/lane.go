@@ -13,6 +13,7 @@ package lane
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -189,8 +190,8 @@ func (l *Lane) Run(ctx context.Context) {
 // serve acts until the engine has durably taken everything over.
 func (l *Lane) serve(ctx context.Context, a *action) {
 	var group sync.WaitGroup
-	group.Go(func() { l.actOnFutures(ctx, a) })
-	group.Go(func() { l.actOnSpot(ctx, a) })
+	group.Go(func() { l.act(ctx, a, exchange.Futures, l.actByList, l.settleFutures) })
+	group.Go(func() { l.act(ctx, a, exchange.Spot, l.cancelListed, l.settleSpot) })
 	for ctx.Err() == nil && !l.deliver(ctx, a) {
 		pause(ctx, 100*time.Millisecond)
 	}
@@ -199,6 +200,49 @@ func (l *Lane) serve(ctx context.Context, a *action) {
 	for ctx.Err() == nil && !(l.deliver(ctx, a) && l.release(a)) {
 		pause(ctx, 100*time.Millisecond)
 	}
+}
+
+// act cancels and closes on a market: at once by the journalled list, then by its own reads.
+func (l *Lane) act(ctx context.Context, a *action, market exchange.Market, byList func(context.Context, *action, []*exposure),
+	settle func(context.Context, *action, []*exposure) progress) {
+	first := true
+	for ctx.Err() == nil && !a.end.Load() {
+		exposures := l.exposuresOn(a, market)
+		if len(exposures) == 0 {
+			l.report(a, market, progress{read: true})
+			pause(ctx, soon)
+			continue
+		}
+		if first {
+			first = false
+			byList(ctx, a, exposures)
+			continue
+		}
+		p := settle(ctx, a, exposures)
+		l.report(a, market, p)
+		if p.read && len(p.left) == 0 {
+			pause(ctx, later)
+		} else {
+			pause(ctx, soon)
+		}
+	}
+}
+
+// both performs two reads at once. It returns a progress that names those that failed.
+func (l *Lane) both(ctx context.Context, names [2]string, operations [2]exchange.Operation) (answers [2]exchange.Answer, p progress) {
+	var failed [2]error
+	var group sync.WaitGroup
+	for i, operation := range operations {
+		group.Go(func() { answers[i], failed[i] = l.read(ctx, exchange.Request{Operation: operation}) })
+	}
+	group.Wait()
+	for i, err := range failed {
+		if err != nil {
+			p.blind = append(p.blind, fmt.Sprintf("%s cannot be read: %v", names[i], err))
+		}
+	}
+	p.read = len(p.blind) == 0
+	return answers, p
 }
 
 // deliver passes the halts and all sent orders to the engine. It reports whether everything is in

@@ -44,7 +44,7 @@ func (l *Lane) cancel(ctx context.Context, t *exposure, orderID int64) {
 
 // cancelListed cancels the journalled orders that a level ends, all at once: the request budget
 // orders them.
-func (l *Lane) cancelListed(ctx context.Context, exposures []*exposure) {
+func (l *Lane) cancelListed(ctx context.Context, _ *action, exposures []*exposure) {
 	var group sync.WaitGroup
 	for _, t := range exposures {
 		for i := range t.Orders {
@@ -103,8 +103,8 @@ func (l *Lane) send(ctx context.Context, o *engine.LaneOrder) record.Body {
 	return engine.Outcome(o.Order.ClientOrderID, &answer.Order, err)
 }
 
-// report stores the lane's progress on a market: 0 is futures, 1 is spot.
-func (l *Lane) report(a *action, market int, p progress) {
+// report stores the lane's progress on a market.
+func (l *Lane) report(a *action, market exchange.Market, p progress) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	a.state[market] = p

@@ -3,7 +3,6 @@ package lane
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"botd/exchange"
@@ -19,56 +18,21 @@ type sale struct {
 	at       time.Time
 }
 
-// actOnSpot cancels all own orders, because a resting sale holds the asset, and sells the free part
-// of the quantity that the journal explains.
-func (l *Lane) actOnSpot(ctx context.Context, a *action) {
-	first := true
-	for ctx.Err() == nil && !a.end.Load() {
-		exposures := l.exposuresOn(a, exchange.Spot)
-		if len(exposures) == 0 {
-			l.report(a, 1, progress{read: true})
-			pause(ctx, soon)
-			continue
-		}
-		if first {
-			first = false
-			l.cancelListed(ctx, exposures)
-		}
-		p := l.settleSpot(ctx, a, exposures)
-		l.report(a, 1, p)
-		if p.read && len(p.left) == 0 {
-			pause(ctx, later)
-		} else {
-			pause(ctx, soon)
-		}
-	}
-}
-
-// settleSpot reads the open orders and the wallet and acts on them.
-func (l *Lane) settleSpot(ctx context.Context, a *action, exposures []*exposure) (p progress) {
-	var orders, wallet exchange.Answer
-	var failed [2]error
-	var group sync.WaitGroup
-	group.Go(func() { orders, failed[0] = l.read(ctx, exchange.Request{Operation: exchange.SpotOpenOrders}) })
-	group.Go(func() { wallet, failed[1] = l.read(ctx, exchange.Request{Operation: exchange.SpotWallet}) })
-	group.Wait()
-	for i, what := range []string{"spot orders", "the spot wallet"} {
-		if failed[i] != nil {
-			p.blind = append(p.blind, fmt.Sprintf("%s cannot be read: %v", what, failed[i]))
-		}
-	}
-	if len(p.blind) > 0 {
+// settleSpot reads the open orders and the wallet and acts on them: it cancels all own orders, because a resting sale holds
+// the asset, and sells the free part of the quantity that the journal explains.
+func (l *Lane) settleSpot(ctx context.Context, a *action, exposures []*exposure) progress {
+	answers, p := l.both(ctx, [2]string{"spot orders", "the spot wallet"}, [2]exchange.Operation{exchange.SpotOpenOrders, exchange.SpotWallet})
+	if !p.read {
 		return p
 	}
-	p.read = true
 	for _, t := range exposures {
 		var free exchange.Quantity
-		for _, b := range wallet.Balances.Items() {
+		for _, b := range answers[1].Balances.Items() {
 			if b.Asset == t.Symbol.Base {
 				free = t.Symbol.QuantityOf(b.Free)
 			}
 		}
-		left, blind := l.settleSale(ctx, a, t, orders.Orders.Items(), free)
+		left, blind := l.settleSale(ctx, a, t, answers[0].Orders.Items(), free)
 		p.left, p.blind = append(p.left, left...), append(p.blind, blind...)
 	}
 	return p
