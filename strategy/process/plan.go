@@ -1,6 +1,7 @@
 package process
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/shopspring/decimal"
@@ -141,7 +142,7 @@ func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
 func (c *converter) orders(infos []orderInfo) (orders []strategy.DesiredOrder) {
 	for _, o := range infos {
 		if o.Key == "" || o.Side == 0 {
-			c.err = firstError(c.err, errors.New("an order needs a key and a side"))
+			c.err = cmp.Or(c.err, errors.New("an order needs a key and a side"))
 		}
 		orders = append(orders, strategy.DesiredOrder{Key: o.Key, Side: o.Side, Price: c.price(o.Price), Quantity: c.quantity(o.Quantity),
 			PostOnly: o.PostOnly, StopPrice: c.price(o.StopPrice)})

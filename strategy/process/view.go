@@ -2,6 +2,7 @@ package process
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -165,7 +166,7 @@ func (i *viewInfo) into(v *strategy.View, hello *exchange.Symbol) error {
 		}
 		pair := &converter{symbol: symbol, exact: true}
 		v.Pair = strategy.Pair{Symbol: symbol, Position: pair.quantity(p.Position), Last: pair.price(p.Last), Known: true}
-		c.err = firstError(c.err, pair.err)
+		c.err = cmp.Or(c.err, pair.err)
 	}
 	return c.err
 }
@@ -184,7 +185,7 @@ func (c *converter) price(d decimal.Decimal) exchange.Price {
 		tick := c.symbol.PriceDecimal(c.symbol.PriceTick)
 		price, err = c.symbol.Price(d.DivRound(tick, 0).Mul(tick))
 	}
-	c.err = firstError(c.err, err)
+	c.err = cmp.Or(c.err, err)
 	return price
 }
 
@@ -193,27 +194,20 @@ func (c *converter) quantity(d decimal.Decimal) exchange.Quantity {
 	if err != nil {
 		quantity, err = c.symbol.Quantity(d.Truncate(int32(c.symbol.QuantityScale)))
 	}
-	c.err = firstError(c.err, err)
+	c.err = cmp.Or(c.err, err)
 	return quantity
 }
 
 func (c *converter) rate(d decimal.Decimal) exchange.Rate {
 	rate, err := exchange.RateFromDecimal(d.Truncate(8))
-	c.err = firstError(c.err, err)
+	c.err = cmp.Or(c.err, err)
 	return rate
 }
 
 func (c *converter) amount(d decimal.Decimal) exchange.Amount {
 	amount, err := exchange.AmountRounded(d)
-	c.err = firstError(c.err, err)
+	c.err = cmp.Or(c.err, err)
 	return amount
-}
-
-func firstError(first, second error) error {
-	if first != nil {
-		return first
-	}
-	return second
 }
 
 // memory is an object whose members keep their order.

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,22 +28,13 @@ func (k kinds) checkCalls(file *syntax.File) (err error) {
 		switch n := n.(type) {
 		case nil:
 		case *syntax.CallExpr:
-			err = first(err, k.checkCall(n, defined))
+			err = cmp.Or(err, k.checkCall(n, defined))
 		case *syntax.BinaryExpr:
-			err = first(err, k.checkWord(n))
+			err = cmp.Or(err, k.checkWord(n))
 		}
 		return err == nil
 	})
 	return err
-}
-
-func first(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // checkCall finds arguments that the called function does not accept.
@@ -71,7 +63,7 @@ func (k kinds) checkCall(call *syntax.CallExpr, defined map[*syntax.Ident]*synta
 		if own == "plan" && len(a.given) > 0 {
 			return sourceError(call.Lparen, errPlanByName)
 		}
-		return first(a.match(own, signature), k.checkSide(own, a))
+		return cmp.Or(a.match(own, signature), k.checkSide(own, a))
 	}
 	if def := defined[firstUse(name)]; def != nil && own == "" {
 		if signature, fixed := signatureOf(def); fixed {
@@ -266,11 +258,11 @@ func (k kinds) checkDecision(def *syntax.DefStmt) (err error) {
 		case *syntax.CallExpr:
 			name := builtin(n.Fn)
 			if _, is := indicator.Find(name); is {
-				err = first(err, sourceError(n.Lparen, tooLate(name)))
+				err = cmp.Or[error](err, sourceError(n.Lparen, tooLate(name)))
 			}
 		case *syntax.AssignStmt:
 			if index, is := n.LHS.(*syntax.IndexExpr); is && builtin(index.X) == "state" && def.Name.Name == "decide" {
-				err = first(err, sourceError(index.Lbrack, errWritesState))
+				err = cmp.Or[error](err, sourceError(index.Lbrack, errWritesState))
 			}
 		}
 		return err == nil
