@@ -128,7 +128,7 @@ func New(config Config) *Server {
 	s.views = views{config.Board, config.History, s.config.Equity, config.StrategyConfig}
 	s.maintenance = maintenance{config: &s.config, controls: s.controls}
 	s.manual, s.credentials = manual{&s.config, s.controls}, credentials{&s.config, s.guard, s.controls}
-	s.markets, s.reports = markets{&s.config, s.guard, view.NewMarketData(config.Market, config.Board.NowMS)}, view.NewReports(config.Reports)
+	s.markets, s.reports = markets{&s.config, s.guard, view.NewMarketReader(config.Market, config.Board.NowMS)}, view.NewReports(config.Reports)
 	s.runner.controls, s.runner.reports = s.controls, s.reports
 	s.sweeping.config, s.sweeping.controls, s.sweeping.reports = &s.config, s.controls, s.reports
 	s.handler = s.routed()

@@ -27,7 +27,7 @@ var marketRoutes = []route{
 type markets struct {
 	config *Config
 	guard  *auth.Guard
-	data   *view.MarketData
+	data   *view.MarketReader
 }
 
 func marketsOf(s *Server) *markets { return &s.markets }

@@ -81,7 +81,7 @@ func TestSpotFillsHaveTheFeesOfTheirExecutions(t *testing.T) {
 func TestPlotsOfATime(t *testing.T) {
 	t.Parallel()
 	minute := int64(exchange.Minute1)
-	m := NewMarketData(&venue{}, func() int64 { return 10_000 * minute })
+	m := NewMarketReader(&venue{}, func() int64 { return 10_000 * minute })
 	sma := strategy.Plot{Indicator: "sma", Parameters: map[string]float64{"period": 2}, OwnScale: true}
 	have, err := m.Plots(t.Context(), coarse, exchange.Minute1, []strategy.Plot{sma}, 600*minute, 603*minute)
 	if err != nil {

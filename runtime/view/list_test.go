@@ -155,7 +155,7 @@ func TestCandlesOfATime(t *testing.T) {
 	minute := int64(exchange.Minute1)
 	now := 502 * minute
 	v := &venue{}
-	m := NewMarketData(v, func() int64 { return now })
+	m := NewMarketReader(v, func() int64 { return now })
 	read := func(from, to int64) Candles {
 		t.Helper()
 		c, err := m.Candles(t.Context(), coarse, exchange.Minute1, from, to)
@@ -197,7 +197,7 @@ func TestFinalCandlesAreHeldForGood(t *testing.T) {
 		minute := int64(exchange.Minute1)
 		for nowMS, want := range map[int64]int{502 * minute: 2, 502*minute + 1: 1} {
 			v := &venue{}
-			m := NewMarketData(v, func() int64 { return nowMS })
+			m := NewMarketReader(v, func() int64 { return nowMS })
 			for range 2 {
 				if _, err := m.Candles(t.Context(), coarse, exchange.Minute1, 0, minute); err != nil {
 					t.Fatal(err)
@@ -228,7 +228,7 @@ func TestTheOldestPartsOfCandlesAreDropped(t *testing.T) {
 func TestWhatAMarketShows(t *testing.T) {
 	t.Parallel()
 	v := &venue{}
-	m := NewMarketData(v, func() int64 { return 77 })
+	m := NewMarketReader(v, func() int64 { return 77 })
 	futures, err := m.Symbol(t.Context(), coarse)
 	if err != nil {
 		t.Fatal(err)

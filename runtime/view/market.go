@@ -48,9 +48,9 @@ type Market interface {
 	Do(ctx context.Context, request exchange.Request) (exchange.Answer, error)
 }
 
-// MarketData reads public market data of the exchange. Candles that are final are cached for
+// MarketReader reads public market data of the exchange. Candles that are final are cached for
 // good, everything else for a moment.
-type MarketData struct {
+type MarketReader struct {
 	exchange Market
 	nowMS    func() int64 // on the exchange's clock
 	candles  candleCache
@@ -58,9 +58,9 @@ type MarketData struct {
 	symbols  shared[exchange.SymbolKey, OneMarket]
 }
 
-// NewMarketData returns a reader of market data.
-func NewMarketData(exchange Market, nowMS func() int64) *MarketData {
-	return &MarketData{exchange: exchange, nowMS: nowMS}
+// NewMarketReader returns a reader of market data.
+func NewMarketReader(exchange Market, nowMS func() int64) *MarketReader {
+	return &MarketReader{exchange: exchange, nowMS: nowMS}
 }
 
 // candleCache holds chunks that are final.
@@ -94,7 +94,7 @@ func (c *candleCache) put(which chunk, candles []exchange.Candle) {
 }
 
 // Candles returns the candles of a symbol that open in a time.
-func (m *MarketData) Candles(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (Candles, error) {
+func (m *MarketReader) Candles(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64) (Candles, error) {
 	out := Candles{Schema: 1, Market: symbol.Market.String(), Symbol: symbol.Name, Interval: interval.String(), OpenMS: []int64{},
 		Open: []string{}, High: []string{}, Low: []string{}, Close: []string{}, Volume: []float64{}}
 	err := m.each(ctx, symbol, interval, fromMS, toMS, func(c *exchange.Candle) { out.add(c, symbol) })
@@ -108,7 +108,7 @@ func (m *MarketData) Candles(ctx context.Context, symbol *exchange.Symbol, inter
 }
 
 // each visits the candles of a symbol that open in a time, oldest first.
-func (m *MarketData) each(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64, visit func(*exchange.Candle)) error {
+func (m *MarketReader) each(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, fromMS, toMS int64, visit func(*exchange.Candle)) error {
 	which := chunk{symbol.Key(), interval, fromMS - fromMS%(chunkCandles*int64(interval))}
 	for ; which.startMS < toMS; which.startMS = which.endMS() {
 		candles, err := m.fetchChunk(ctx, which)
@@ -132,7 +132,7 @@ func (c *Candles) add(one *exchange.Candle, s *exchange.Symbol) {
 }
 
 // fetchChunk returns a chunk's candles, from the cache if they are final.
-func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
+func (m *MarketReader) fetchChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
 	if known, found := m.candles.get(which); found {
 		return known, nil
 	}
@@ -140,7 +140,7 @@ func (m *MarketData) fetchChunk(ctx context.Context, which chunk) ([]exchange.Ca
 }
 
 // readChunk reads a chunk's candles from the exchange.
-func (m *MarketData) readChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
+func (m *MarketReader) readChunk(ctx context.Context, which chunk) ([]exchange.Candle, error) {
 	answer, err := m.exchange.Do(ctx, exchange.Request{Operation: exchange.FuturesCandles.On(which.key.Market), Symbol: which.key.Name,
 		Interval: which.interval, StartMS: which.startMS, EndMS: which.endMS() - 1, Limit: chunkCandles})
 	if err != nil {
@@ -221,11 +221,11 @@ type Bracket struct {
 }
 
 // Symbol returns a symbol's market now.
-func (m *MarketData) Symbol(ctx context.Context, symbol *exchange.Symbol) (OneMarket, error) {
+func (m *MarketReader) Symbol(ctx context.Context, symbol *exchange.Symbol) (OneMarket, error) {
 	return m.symbols.get(ctx, symbol.Key(), func(ctx context.Context) (OneMarket, error) { return m.symbol(ctx, symbol) })
 }
 
-func (m *MarketData) symbol(ctx context.Context, symbol *exchange.Symbol) (OneMarket, error) {
+func (m *MarketReader) symbol(ctx context.Context, symbol *exchange.Symbol) (OneMarket, error) {
 	out := OneMarket{Schema: 1, ListedSymbol: ListedSymbolOf(symbol, ""), Bids: [][2]Decimal{}, Asks: [][2]Decimal{},
 		Trades: []Trade{}, Brackets: []Bracket{}, TimeMS: m.nowMS()}
 	if err := m.read(ctx, symbol, &out); err != nil {
@@ -237,7 +237,7 @@ func (m *MarketData) symbol(ctx context.Context, symbol *exchange.Symbol) (OneMa
 	return out, nil
 }
 
-func (m *MarketData) read(ctx context.Context, symbol *exchange.Symbol, out *OneMarket) error {
+func (m *MarketReader) read(ctx context.Context, symbol *exchange.Symbol, out *OneMarket) error {
 	requests := []exchange.Request{{Operation: exchange.FuturesTicker.On(symbol.Market)},
 		{Operation: exchange.FuturesDepth.On(symbol.Market), Limit: depthLimit}, {Operation: exchange.FuturesTrades.On(symbol.Market), Limit: tradeLimit}}
 	if symbol.Market == exchange.Futures {

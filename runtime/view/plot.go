@@ -55,7 +55,7 @@ type WrongPlot struct{ Err error }
 func (w *WrongPlot) Error() string { return w.Err.Error() }
 
 // Plots computes indicators over the candles of a symbol that open in a time.
-func (m *MarketData) Plots(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, plots []strategy.Plot,
+func (m *MarketReader) Plots(ctx context.Context, symbol *exchange.Symbol, interval exchange.Interval, plots []strategy.Plot,
 	fromMS, toMS int64) (Plots, error) {
 	out := Plots{Schema: 1, Interval: interval.String(), OpenMS: []int64{}, Lines: []Line{}}
 	if len(plots) == 0 {

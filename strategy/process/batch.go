@@ -152,7 +152,7 @@ func (r *Remote) decidePrepared(v *strategy.View, plan *strategy.Plan) {
 		repeat(plan, &r.plan)
 		return
 	}
-	var info planInfo
+	var info planJSON
 	if err := json.Unmarshal(text, &info); err != nil {
 		r.lose("its answer cannot be read: " + err.Error())
 	}
@@ -160,7 +160,7 @@ func (r *Remote) decidePrepared(v *strategy.View, plan *strategy.Plan) {
 }
 
 // read writes the program's answer, rounded by the rules, into a plan and saves it for later answers that repeat it.
-func (r *Remote) read(info *planInfo, rules *exchange.Symbol, plan *strategy.Plan) {
+func (r *Remote) read(info *planJSON, rules *exchange.Symbol, plan *strategy.Plan) {
 	if err := info.into(plan, rules); err != nil {
 		panic(fmt.Errorf("its plan cannot be read: %w", err))
 	}

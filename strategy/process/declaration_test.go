@@ -106,7 +106,7 @@ func TestWatchesAreDeclared(t *testing.T) {
 	t.Parallel()
 	pair := exchange.SymbolKey{Market: exchange.Spot, Name: "BTC-USDT"}
 	for _, w := range []strategy.Watching{{}, {Funding: true}, {Events: true}, {OrderBook: true}, {Funds: true}, {Pair: pair}} {
-		info := newWatchInfo(w)
+		info := newWatch(w)
 		if (info == nil) != (w == strategy.Watching{}) {
 			t.Errorf("%+v: have %+v", w, info)
 		}
@@ -147,7 +147,7 @@ func TestASettingArrivesWhole(t *testing.T) {
 			t.Errorf("want the symbol's terms, have %+v", s)
 		}
 	}
-	h := Hello{Symbol: &SymbolInfo{}}
+	h := Hello{Symbol: &SymbolJSON{}}
 	if _, err := h.Setting(); err == nil {
 		t.Error("a symbol without terms is accepted")
 	}

@@ -45,7 +45,7 @@ func FuzzAnswer(f *testing.F) {
 		if plan.OutOfBounds(s, 1000) != "" {
 			return
 		}
-		if err := newPlanInfo(&plan, s).into(&again, s); err != nil || again.Target != plan.Target || len(again.Orders) != len(plan.Orders) {
+		if err := newPlan(&plan, s).into(&again, s); err != nil || again.Target != plan.Target || len(again.Orders) != len(plan.Orders) {
 			t.Errorf("%q: want the plan back, have %+v and %+v, %v", text, plan, again, err)
 		}
 	})

@@ -405,7 +405,7 @@ func TestTheSmallestPartsOfAPlanArrive(t *testing.T) {
 		{Target: strategy.Target{Kind: strategy.ByQuantity, Quantity: -1}}, {Target: strategy.Target{Kind: strategy.ByEquity, Share: 1}},
 	} {
 		var have strategy.Plan
-		if err := newPlanInfo(&want, &s).into(&have, &s); err != nil || !want.Equal(&have) {
+		if err := newPlan(&want, &s).into(&have, &s); err != nil || !want.Equal(&have) {
 			t.Errorf("want %+v, have %+v, %v", want, have, err)
 		}
 	}

@@ -31,12 +31,12 @@ type Hello struct {
 	Protocol   int              `json:"protocol"`
 	Name       string           `json:"name"`
 	Market     exchange.Market  `json:"market,omitzero"`
-	Symbol     *SymbolInfo      `json:"symbol,omitempty"` // nil: only the parameters are requested
+	Symbol     *SymbolJSON      `json:"symbol,omitempty"` // nil: only the parameters are requested
 	Interval   string           `json:"interval,omitempty"`
 	IntervalMS int64            `json:"interval_ms,omitempty"`
 	TickMS     int64            `json:"tick_ms,omitempty"`
 	Leverage   int              `json:"leverage,omitempty"`
-	Size       SizeInfo         `json:"size"`
+	Size       SizeJSON         `json:"size"`
 	Params     strategy.Values  `json:"params"`
 	Columns    []string         `json:"columns,omitempty"` // the names of the available columns
 	Script     *strategy.Source `json:"script,omitempty"`  // of botd's own script process; without a file, the rules are among the parameters
@@ -45,8 +45,8 @@ type Hello struct {
 	received *receivedColumns // on the strategy's end
 }
 
-// SymbolInfo describes the symbol. Decimals are strings.
-type SymbolInfo struct {
+// SymbolJSON describes the symbol. Decimals are strings.
+type SymbolJSON struct {
 	Name          string          `json:"name"`
 	Base          string          `json:"base"`
 	Quote         string          `json:"quote"`
@@ -59,8 +59,8 @@ type SymbolInfo struct {
 	FundingHours  int             `json:"funding_interval_hours,omitempty"`
 }
 
-// SizeInfo is the configured size; at most one field is set.
-type SizeInfo struct {
+// SizeJSON is the configured size; at most one field is set.
+type SizeJSON struct {
 	Equity   *exchange.Rate   `json:"equity,omitempty"`
 	Quantity *decimal.Decimal `json:"quantity,omitempty"`
 	Quote    *exchange.Amount `json:"quote,omitempty"`
@@ -72,7 +72,7 @@ type Welcome struct {
 	Protocol   int                  `json:"protocol"`
 	Warmup     int                  `json:"warmup"`
 	Parameters []strategy.Parameter `json:"parameters,omitempty"`
-	Watch      *watchInfo           `json:"watch,omitempty"`
+	Watch      *watchJSON           `json:"watch,omitempty"`
 	Explains   bool                 `json:"explains,omitempty"` // it answers explain messages
 	Columns    []string             `json:"columns,omitempty"`  // columns that it reads
 	Others     []pairName           `json:"others,omitempty"`   // other symbols whose candles it reads
@@ -81,8 +81,8 @@ type Welcome struct {
 	form                            // form in which it reads candles
 }
 
-// watchInfo lists the additional data that the strategy watches.
-type watchInfo struct {
+// watchJSON lists the additional data that the strategy watches.
+type watchJSON struct {
 	Funding bool      `json:"funding,omitempty"`
 	Pair    *pairName `json:"pair,omitempty"`
 	Events  bool      `json:"events,omitempty"`
@@ -130,7 +130,7 @@ func (q *question) append(text []byte) ([]byte, error) {
 type answer struct {
 	Type string `json:"type"`
 	Welcome
-	Plan       *planInfo            `json:"plan"`
+	Plan       *planJSON            `json:"plan"`
 	Plans      []json.RawMessage    `json:"plans"` // of decide_each: an object, true to repeat the previous plan, or null
 	Conditions []strategy.Condition `json:"conditions"`
 	fault
@@ -215,7 +215,7 @@ func NewHello(name string, setting *strategy.Setting, values strategy.Values) *H
 	}
 	s := setting.Symbol
 	h.Market, h.Interval, h.IntervalMS, h.TickMS = setting.Market, setting.Interval.String(), int64(setting.Interval), setting.TickMS
-	h.Symbol = newSymbolInfo(s)
+	h.Symbol = newSymbol(s)
 	if setting.Columns != nil {
 		h.Columns = setting.Columns.Names()
 	}
@@ -230,13 +230,13 @@ func NewHello(name string, setting *strategy.Setting, values strategy.Values) *H
 	return h
 }
 
-func newSymbolInfo(s *exchange.Symbol) *SymbolInfo {
-	return &SymbolInfo{Name: s.Name, Base: s.Base, Quote: s.Quote, PriceTick: s.PriceDecimal(s.PriceTick),
+func newSymbol(s *exchange.Symbol) *SymbolJSON {
+	return &SymbolJSON{Name: s.Name, Base: s.Base, Quote: s.Quote, PriceTick: s.PriceDecimal(s.PriceTick),
 		QuantityTick: s.QuantityDecimal(s.QuantityTick), PriceScale: s.PriceScale, QuantityScale: s.QuantityScale,
 		MinNotional: s.MinNotional, MaxNotional: s.MaxNotional, FundingHours: s.FundingIntervalHours}
 }
 
-func (i *SymbolInfo) symbol(market exchange.Market) (*exchange.Symbol, error) {
+func (i *SymbolJSON) symbol(market exchange.Market) (*exchange.Symbol, error) {
 	return exchange.NewSymbol(exchange.SymbolSpec{Market: market, Name: i.Name, Base: i.Base, Quote: i.Quote, PriceTick: i.PriceTick,
 		QuantityTick: i.QuantityTick, PriceScale: i.PriceScale, QuantityScale: i.QuantityScale, MinNotional: i.MinNotional.Decimal(),
 		MaxNotional: i.MaxNotional.Decimal(), FundingIntervalHours: i.FundingHours, Tradable: true, Cancelable: true})

@@ -42,7 +42,7 @@ func TestThePlanOfAProgramIsReadInTheUnitsOfTheSymbol(t *testing.T) {
 		{`{"protection":{}}`, strategy.Plan{Protection: strategy.Protection{Set: true}}},
 		{`{}`, strategy.Plan{}},
 	} {
-		var info planInfo
+		var info planJSON
 		var plan strategy.Plan
 		if err := json.Unmarshal([]byte(c.text), &info); err != nil {
 			t.Fatalf("%s: %v", c.text, err)
@@ -58,7 +58,7 @@ func TestThePlanOfAProgramIsReadInTheUnitsOfTheSymbol(t *testing.T) {
 		`{"exits":[{"key":"k","side":"BUY","price":"1e40","quantity":"1"}]}`, `{"target":{"quantity":"1e40"}}`, `{"target":{"equity":"1e40"}}`,
 		`{"target":{"quote":"1e40"}}`, `{"protection":{"stop_loss":{"share":"1e40"}}}`, `{"protection":{"take_profit":{"price":"1e40"}}}`,
 	} {
-		var info planInfo
+		var info planJSON
 		if err := json.Unmarshal([]byte(text), &info); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}

@@ -10,28 +10,28 @@ import (
 	"botd/strategy"
 )
 
-// planInfo is a plan. A member that is missing or null leaves its subject unchanged. Decimals may
+// planJSON is a plan. A member that is missing or null leaves its subject unchanged. Decimals may
 // be strings or numbers.
-type planInfo struct {
-	Target     *targetInfo     `json:"target,omitempty"`
+type planJSON struct {
+	Target     *targetJSON     `json:"target,omitempty"`
 	Leverage   int             `json:"leverage,omitempty"`
-	Orders     *[]orderInfo    `json:"orders,omitempty"`
-	Exits      *[]orderInfo    `json:"exits,omitempty"`
-	Protection *protectionInfo `json:"protection,omitempty"`
+	Orders     *[]orderJSON    `json:"orders,omitempty"`
+	Exits      *[]orderJSON    `json:"exits,omitempty"`
+	Protection *protectionJSON `json:"protection,omitempty"`
 	Reason     string          `json:"reason,omitempty"`
 	Memory     *memory         `json:"memory,omitempty"`
 	SignalMS   int64           `json:"signal_ms,omitempty"`
 	Notify     []string        `json:"notify,omitempty"`
 }
 
-// targetInfo is a target; exactly one field is set.
-type targetInfo struct {
+// targetJSON is a target; exactly one field is set.
+type targetJSON struct {
 	Quantity *decimal.Decimal `json:"quantity,omitempty"`
 	Equity   *decimal.Decimal `json:"equity,omitempty"`
 	Quote    *decimal.Decimal `json:"quote,omitempty"`
 }
 
-type orderInfo struct {
+type orderJSON struct {
 	Key       string          `json:"key"`
 	Side      exchange.Side   `json:"side"`
 	Price     decimal.Decimal `json:"price"`
@@ -40,35 +40,35 @@ type orderInfo struct {
 	StopPrice decimal.Decimal `json:"stop_price"`
 }
 
-type protectionInfo struct {
-	StopLoss   *distanceInfo `json:"stop_loss,omitempty"`
-	TakeProfit *distanceInfo `json:"take_profit,omitempty"`
+type protectionJSON struct {
+	StopLoss   *distanceJSON `json:"stop_loss,omitempty"`
+	TakeProfit *distanceJSON `json:"take_profit,omitempty"`
 }
 
-// distanceInfo is a price or a share of the entry price.
-type distanceInfo struct {
+// distanceJSON is a price or a share of the entry price.
+type distanceJSON struct {
 	Price *decimal.Decimal `json:"price,omitempty"`
 	Share *decimal.Decimal `json:"share,omitempty"`
 }
 
-func newPlanInfo(p *strategy.Plan, s *exchange.Symbol) *planInfo {
-	i := &planInfo{Leverage: p.Leverage, Reason: p.Reason, SignalMS: p.SignalMS, Notify: p.Notices()}
+func newPlan(p *strategy.Plan, s *exchange.Symbol) *planJSON {
+	i := &planJSON{Leverage: p.Leverage, Reason: p.Reason, SignalMS: p.SignalMS, Notify: p.Notices()}
 	switch t := p.Target; t.Kind {
 	case strategy.ByQuantity:
-		i.Target = &targetInfo{Quantity: new(s.QuantityDecimal(t.Quantity))}
+		i.Target = &targetJSON{Quantity: new(s.QuantityDecimal(t.Quantity))}
 	case strategy.ByEquity:
-		i.Target = &targetInfo{Equity: new(t.Share.Decimal())}
+		i.Target = &targetJSON{Equity: new(t.Share.Decimal())}
 	case strategy.ByQuote:
-		i.Target = &targetInfo{Quote: new(t.Quote.Decimal())}
+		i.Target = &targetJSON{Quote: new(t.Quote.Decimal())}
 	}
 	if p.OrdersSet {
-		i.Orders = newOrderInfos(p.Orders, s)
+		i.Orders = newOrders(p.Orders, s)
 	}
 	if p.ExitsSet {
-		i.Exits = newOrderInfos(p.Exits, s)
+		i.Exits = newOrders(p.Exits, s)
 	}
 	if p.Protection.Set {
-		i.Protection = &protectionInfo{newDistanceInfo(p.Protection.StopLoss, s), newDistanceInfo(p.Protection.TakeProfit, s)}
+		i.Protection = &protectionJSON{newDistance(p.Protection.StopLoss, s), newDistance(p.Protection.TakeProfit, s)}
 	}
 	if remembered := p.Remembered(); remembered.Len() > 0 {
 		i.Memory = &memory{remembered}
@@ -76,26 +76,26 @@ func newPlanInfo(p *strategy.Plan, s *exchange.Symbol) *planInfo {
 	return i
 }
 
-func newOrderInfos(orders []strategy.DesiredOrder, s *exchange.Symbol) *[]orderInfo {
-	infos := make([]orderInfo, 0, len(orders))
+func newOrders(orders []strategy.DesiredOrder, s *exchange.Symbol) *[]orderJSON {
+	infos := make([]orderJSON, 0, len(orders))
 	for _, o := range orders {
-		infos = append(infos, orderInfo{o.Key, o.Side, s.PriceDecimal(o.Price), s.QuantityDecimal(o.Quantity), o.PostOnly, s.PriceDecimal(o.StopPrice)})
+		infos = append(infos, orderJSON{o.Key, o.Side, s.PriceDecimal(o.Price), s.QuantityDecimal(o.Quantity), o.PostOnly, s.PriceDecimal(o.StopPrice)})
 	}
 	return &infos
 }
 
-func newDistanceInfo(d strategy.Distance, s *exchange.Symbol) *distanceInfo {
+func newDistance(d strategy.Distance, s *exchange.Symbol) *distanceJSON {
 	switch {
 	case d.Price != 0:
-		return &distanceInfo{Price: new(s.PriceDecimal(d.Price))}
+		return &distanceJSON{Price: new(s.PriceDecimal(d.Price))}
 	case d.Share != 0:
-		return &distanceInfo{Share: new(d.Share.Decimal())}
+		return &distanceJSON{Share: new(d.Share.Decimal())}
 	}
 	return nil
 }
 
 // into writes the plan into an empty strategy.Plan.
-func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
+func (i *planJSON) into(p *strategy.Plan, s *exchange.Symbol) error {
 	c := &converter{symbol: s}
 	p.Leverage, p.Reason, p.SignalMS = i.Leverage, i.Reason, i.SignalMS
 	for _, text := range i.Notify {
@@ -139,7 +139,7 @@ func (i *planInfo) into(p *strategy.Plan, s *exchange.Symbol) error {
 	return c.err
 }
 
-func (c *converter) orders(infos []orderInfo) (orders []strategy.DesiredOrder) {
+func (c *converter) orders(infos []orderJSON) (orders []strategy.DesiredOrder) {
 	for _, o := range infos {
 		if o.Key == "" || o.Side == 0 {
 			c.err = cmp.Or(c.err, errors.New("an order needs a key and a side"))
@@ -150,7 +150,7 @@ func (c *converter) orders(infos []orderInfo) (orders []strategy.DesiredOrder) {
 	return orders
 }
 
-func (c *converter) distance(i *distanceInfo) (d strategy.Distance) {
+func (c *converter) distance(i *distanceJSON) (d strategy.Distance) {
 	switch {
 	case i == nil:
 	case i.Price != nil:

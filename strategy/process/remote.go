@@ -50,7 +50,7 @@ type Remote struct {
 	buffer        []byte
 
 	rules   *exchange.Symbol // of the newest view
-	changed *SymbolInfo      // these, if they differ from those of the hello
+	changed *SymbolJSON      // these, if they differ from those of the hello
 
 	batch   batch
 	plan    strategy.Plan // plan of the newest complete answer
@@ -283,7 +283,7 @@ func (r *Remote) Candle(v *strategy.View) {
 
 // see adds the changed parts of the view to a question.
 func (r *Remote) see(v *strategy.View, q *question) {
-	info := newViewInfo(v)
+	info := newView(v)
 	info.Symbol = r.changedRules(v.Symbol)
 	text, err := json.Marshal(info)
 	if err != nil {
@@ -299,7 +299,7 @@ func (r *Remote) see(v *strategy.View, q *question) {
 }
 
 // changedRules returns a symbol's rules if they differ from those of the hello, or nil.
-func (r *Remote) changedRules(rules *exchange.Symbol) *SymbolInfo {
+func (r *Remote) changedRules(rules *exchange.Symbol) *SymbolJSON {
 	if rules == r.rules {
 		return r.changed
 	}
@@ -307,7 +307,7 @@ func (r *Remote) changedRules(rules *exchange.Symbol) *SymbolInfo {
 	if rules == r.symbol {
 		return nil
 	}
-	info := newSymbolInfo(rules)
+	info := newSymbol(rules)
 	have, _ := json.Marshal(info) // texts and numbers: no error is possible
 	if hello, _ := json.Marshal(r.hello.Symbol); !bytes.Equal(have, hello) {
 		r.changed = info

@@ -101,7 +101,7 @@ func (s *server) begin(h *Hello, load Load) (err error) {
 		s.candles.Interval = setting.Interval
 		_, w.Explains = made.(strategy.Conditional)
 		w.Reentry = strategy.ReentryOf(made)
-		w.Watch = newWatchInfo(strategy.WatchingOf(made))
+		w.Watch = newWatch(strategy.WatchingOf(made))
 		s.others = newReceivedOthers(strategy.OthersOf(made))
 		s.view.Others, w.Others = s.others.all, s.others.keys
 		if reader, reads := made.(strategy.ColumnReader); reads && h.received != nil {
@@ -113,12 +113,12 @@ func (s *server) begin(h *Hello, load Load) (err error) {
 	return s.write(&w)
 }
 
-// newWatchInfo returns a strategy's subscriptions, or nil for none.
-func newWatchInfo(w strategy.Watching) *watchInfo {
+// newWatch returns a strategy's subscriptions, or nil for none.
+func newWatch(w strategy.Watching) *watchJSON {
 	if w == (strategy.Watching{}) {
 		return nil
 	}
-	info := &watchInfo{Funding: w.Funding, Events: w.Events, Book: w.OrderBook, Funds: w.Funds}
+	info := &watchJSON{Funding: w.Funding, Events: w.Events, Book: w.OrderBook, Funds: w.Funds}
 	if w.Pair != (exchange.SymbolKey{}) {
 		info.Pair = &pairName{w.Pair.Market, w.Pair.Name}
 	}
@@ -158,7 +158,7 @@ func (s *server) receive(text []byte) (err error) {
 		}
 	}
 	if q.View != nil {
-		var info viewInfo
+		var info viewJSON
 		if err := json.Unmarshal(q.View, &info); err != nil {
 			return fmt.Errorf("read a view: %w", err)
 		}
@@ -203,8 +203,8 @@ func (s *server) decide(q *question) error {
 	s.strategy.Decide(&s.view, &s.plan)
 	return s.write(struct {
 		Type string    `json:"type"`
-		Plan *planInfo `json:"plan"`
-	}{typePlan, newPlanInfo(&s.plan, s.view.Symbol)})
+		Plan *planJSON `json:"plan"`
+	}{typePlan, newPlan(&s.plan, s.view.Symbol)})
 }
 
 func (s *server) explain() error {

@@ -12,31 +12,31 @@ import (
 	"botd/strategy"
 )
 
-// viewInfo is the part of a view that rarely changes. Decimals are strings.
-type viewInfo struct {
-	Symbol   *SymbolInfo     `json:"symbol,omitempty"` // the symbol's rules as last read, if they differ from those of the hello
-	Position positionInfo    `json:"position"`
+// viewJSON is the part of a view that rarely changes. Decimals are strings.
+type viewJSON struct {
+	Symbol   *SymbolJSON     `json:"symbol,omitempty"` // the symbol's rules as last read, if they differ from those of the hello
+	Position positionJSON    `json:"position"`
 	Equity   exchange.Amount `json:"equity"`
 	Leverage int             `json:"leverage,omitempty"`
-	Working  []workingInfo   `json:"working"`
+	Working  []workingJSON   `json:"working"`
 	Fills    fills           `json:"fills"`
-	Events   []eventInfo     `json:"events,omitempty"`
+	Events   []eventJSON     `json:"events,omitempty"`
 	Missed   int             `json:"missed,omitempty"`
 	Memory   memory          `json:"memory"`
-	Funding  *fundingInfo    `json:"funding,omitempty"`
-	Pair     *pairInfo       `json:"pair,omitempty"`
-	Book     *bookInfo       `json:"book,omitempty"`
+	Funding  *fundingJSON    `json:"funding,omitempty"`
+	Pair     *pairJSON       `json:"pair,omitempty"`
+	Book     *bookJSON       `json:"book,omitempty"`
 	Funds    exchange.Amount `json:"buying_power,omitzero"`
 	Version  uint64          `json:"version"`
 }
 
-type positionInfo struct {
+type positionJSON struct {
 	Quantity   decimal.Decimal `json:"quantity"`
 	EntryPrice exchange.Amount `json:"entry_price"`
 	SinceMS    int64           `json:"since_ms"`
 }
 
-type workingInfo struct {
+type workingJSON struct {
 	Key       string             `json:"key"`
 	Side      exchange.Side      `json:"side"`
 	Type      exchange.OrderType `json:"type"`
@@ -46,7 +46,7 @@ type workingInfo struct {
 	Filled    decimal.Decimal    `json:"filled"`
 }
 
-type eventInfo struct {
+type eventJSON struct {
 	AtMS     int64              `json:"at_ms"`
 	Kind     strategy.EventKind `json:"kind"`
 	Key      string             `json:"key"`
@@ -58,26 +58,26 @@ type eventInfo struct {
 	Reason   string             `json:"why,omitempty"`
 }
 
-type fundingInfo struct {
+type fundingJSON struct {
 	Rate   exchange.Rate `json:"rate"`
 	NextMS int64         `json:"next_ms"`
 }
 
-type pairInfo struct {
+type pairJSON struct {
 	Market   exchange.Market `json:"market"`
-	Symbol   *SymbolInfo     `json:"symbol"`
+	Symbol   *SymbolJSON     `json:"symbol"`
 	Position decimal.Decimal `json:"position"`
 	Last     decimal.Decimal `json:"last"`
 }
 
-// bookInfo is the top of the order book; each level is a price and a quantity.
-type bookInfo struct {
+// bookJSON is the top of the order book; each level is a price and a quantity.
+type bookJSON struct {
 	AtMS int64                `json:"at_ms"`
 	Bids [][2]decimal.Decimal `json:"bids"`
 	Asks [][2]decimal.Decimal `json:"asks"`
 }
 
-func newBookInfo(s *exchange.Symbol, b *strategy.OrderBook) *bookInfo {
+func newBook(s *exchange.Symbol, b *strategy.OrderBook) *bookJSON {
 	levels := func(side []exchange.Level) [][2]decimal.Decimal {
 		all := make([][2]decimal.Decimal, len(side))
 		for i, l := range side {
@@ -85,10 +85,10 @@ func newBookInfo(s *exchange.Symbol, b *strategy.OrderBook) *bookInfo {
 		}
 		return all
 	}
-	return &bookInfo{b.AtMS, levels(b.Bids), levels(b.Asks)}
+	return &bookJSON{b.AtMS, levels(b.Bids), levels(b.Asks)}
 }
 
-func (i *bookInfo) book(c *converter) strategy.OrderBook {
+func (i *bookJSON) book(c *converter) strategy.OrderBook {
 	levels := func(side [][2]decimal.Decimal) []exchange.Level {
 		all := make([]exchange.Level, len(side))
 		for i, l := range side {
@@ -99,35 +99,35 @@ func (i *bookInfo) book(c *converter) strategy.OrderBook {
 	return strategy.OrderBook{AtMS: i.AtMS, Bids: levels(i.Bids), Asks: levels(i.Asks)}
 }
 
-func newViewInfo(v *strategy.View) *viewInfo {
+func newView(v *strategy.View) *viewJSON {
 	s := v.Symbol
-	i := &viewInfo{Equity: v.Equity, Funds: v.BuyingPower, Leverage: v.Leverage, Working: []workingInfo{}, Missed: v.Missed, Memory: memory{v.Memory},
+	i := &viewJSON{Equity: v.Equity, Funds: v.BuyingPower, Leverage: v.Leverage, Working: []workingJSON{}, Missed: v.Missed, Memory: memory{v.Memory},
 		Version:  v.Version,
-		Position: positionInfo{s.QuantityDecimal(v.Position.Quantity), v.Position.EntryPrice, v.Position.SinceMS}}
+		Position: positionJSON{s.QuantityDecimal(v.Position.Quantity), v.Position.EntryPrice, v.Position.SinceMS}}
 	for _, w := range v.Working {
-		i.Working = append(i.Working, workingInfo{w.Key, w.Side, w.Type, s.PriceDecimal(w.Price), s.PriceDecimal(w.StopPrice),
+		i.Working = append(i.Working, workingJSON{w.Key, w.Side, w.Type, s.PriceDecimal(w.Price), s.PriceDecimal(w.StopPrice),
 			s.QuantityDecimal(w.Quantity), s.QuantityDecimal(w.Filled)})
 	}
 	for _, f := range v.Fills {
 		i.Fills = append(i.Fills, fill{f.Key, s.QuantityDecimal(f.Quantity)})
 	}
 	for _, e := range v.Events {
-		i.Events = append(i.Events, eventInfo{e.AtMS, e.Kind, e.Key, e.Reduces, e.Side, s.QuantityDecimal(e.Quantity), e.Price, e.Rule, e.Reason})
+		i.Events = append(i.Events, eventJSON{e.AtMS, e.Kind, e.Key, e.Reduces, e.Side, s.QuantityDecimal(e.Quantity), e.Price, e.Rule, e.Reason})
 	}
 	if v.Funding.Known {
-		i.Funding = &fundingInfo{v.Funding.Rate, v.Funding.NextMS}
+		i.Funding = &fundingJSON{v.Funding.Rate, v.Funding.NextMS}
 	}
 	if v.OrderBook.AtMS != 0 {
-		i.Book = newBookInfo(s, &v.OrderBook)
+		i.Book = newBook(s, &v.OrderBook)
 	}
 	if p := v.Pair; p.Known {
-		i.Pair = &pairInfo{p.Symbol.Market, newSymbolInfo(p.Symbol), p.Symbol.QuantityDecimal(p.Position), p.Symbol.PriceDecimal(p.Last)}
+		i.Pair = &pairJSON{p.Symbol.Market, newSymbol(p.Symbol), p.Symbol.QuantityDecimal(p.Position), p.Symbol.PriceDecimal(p.Last)}
 	}
 	return i
 }
 
 // into writes the received values into a view. The rules of the hello apply unless it contains others.
-func (i *viewInfo) into(v *strategy.View, hello *exchange.Symbol) error {
+func (i *viewJSON) into(v *strategy.View, hello *exchange.Symbol) error {
 	v.Symbol = hello
 	if i.Symbol != nil {
 		current, err := i.Symbol.symbol(hello.Market)
