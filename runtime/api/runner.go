@@ -158,14 +158,6 @@ func (q *runner) choices(*request) (BacktestChoices, error) {
 	return out, nil
 }
 
-func (q *runner) started(*request) ([]BacktestRun, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	items := slices.Clone(q.runs)
-	slices.Reverse(items)
-	return items, nil
-}
-
 func (q *runner) start(r *request, body *BacktestRequest) (BacktestStart, error) {
 	r.dryRun = r.dryRun || body.DryRun
 	out := BacktestStart{Schema: 1, DryRun: r.dryRun}
@@ -276,28 +268,15 @@ func (q *runner) now(change func(*BacktestRun)) (run BacktestRun, due bool) {
 
 // run runs the requested backtest and moves its complete report to the others.
 func (q *runner) run(ctx context.Context, given *BacktestRequest) {
-	err := os.RemoveAll(q.partial) // one at a time: a partial report of an earlier start is in the way
-	if err == nil {
-		err = os.MkdirAll(q.partial, 0o755)
-	}
-	if err == nil {
-		err = q.recovered(ctx, given, q.partial)
-	}
-	if err == nil {
-		err = os.Rename(q.partial, filepath.Join(q.directory, given.Name))
-	}
-	if err != nil {
-		err = errors.Join(err, os.RemoveAll(q.partial))
-	}
+	err := addReport(q.partial, filepath.Join(q.directory, given.Name), func() error {
+		if err := os.MkdirAll(q.partial, 0o755); err != nil {
+			return err
+		}
+		return q.recovered(ctx, given, q.partial)
+	})
 	run, _ := q.now(func(run *BacktestRun) {
-		run.State, run.Phase, run.Share, run.EndedMS = "done", "", 1, time.Now().UnixMilli()
-		if err == nil {
-			return
-		}
-		run.State, run.Error = "failed", err.Error()
-		if cause := context.Cause(ctx); cause != nil {
-			run.State, run.Error = "canceled", cause.Error()
-		}
+		run.Phase, run.Share, run.EndedMS = "", 1, time.Now().UnixMilli()
+		run.State, run.Error = outcome(ctx, err)
 	})
 	q.release()
 	q.publish("backtest", run)

@@ -2,6 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
+	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -15,6 +18,15 @@ type single[Run any] struct {
 	stopped bool // nothing begins any more
 
 	group sync.WaitGroup
+}
+
+// started returns the listed runs, newest first.
+func (q *single[Run]) started(*request) ([]Run, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	items := slices.Clone(q.runs)
+	slices.Reverse(items)
+	return items, nil
 }
 
 // claim claims the single slot; release frees it.
@@ -47,6 +59,32 @@ func (q *single[Run]) begin(run *Run, timeout time.Duration, cause error, do fun
 		defer stop()
 		do(limited)
 	})
+}
+
+// outcome returns the state of a run that has ended, and the text of its error.
+func outcome(ctx context.Context, err error) (state, text string) {
+	if err == nil {
+		return "done", ""
+	}
+	if cause := context.Cause(ctx); cause != nil {
+		return "canceled", cause.Error()
+	}
+	return "failed", err.Error()
+}
+
+// addReport writes a report to a directory of its own, and moves it to its place only when it is complete.
+func addReport(partial, place string, write func() error) error {
+	err := os.RemoveAll(partial) // one at a time: a partial report of an earlier start is in the way
+	if err == nil {
+		err = write()
+	}
+	if err == nil {
+		err = os.Rename(partial, place)
+	}
+	if err != nil {
+		err = errors.Join(err, os.RemoveAll(partial))
+	}
+	return err
 }
 
 // stop ends a run, and waits for that a short time.

@@ -1,11 +1,11 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -126,14 +126,6 @@ func (q *sweepRuns) saved(*request) ([]view.Sweep, error) {
 	return view.Sweeps(q.config.Sweeps, running)
 }
 
-func (q *sweepRuns) started(*request) ([]SweepRun, error) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	items := slices.Clone(q.runs)
-	slices.Reverse(items)
-	return items, nil
-}
-
 // framedPolicy is pagePolicy for a page that the dashboard shows in a frame.
 const framedPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
@@ -203,17 +195,7 @@ func (q *sweepRuns) reportTrial(r *request, _ *nothing) (SweepStart, error) {
 	out.Does = []string{"the trial runs again over all the candles; its report is added as " + out.ID}
 	partial := filepath.Join(q.config.Reports, ".trial-"+q.config.Board.Mode())
 	return out, q.launch(r, &out, SweepRun{Sweep: name, Kind: "report", Job: job, Report: out.ID}, "report of the trial "+job, func(ctx context.Context) error {
-		err := os.RemoveAll(partial) // one at a time: a partial report of an earlier start is in the way
-		if err == nil {
-			err = q.config.Sweeper.Report(ctx, name, job, partial)
-		}
-		if err == nil {
-			err = os.Rename(partial, filepath.Join(q.config.Reports, out.ID))
-		}
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(partial))
-		}
-		return err
+		return addReport(partial, filepath.Join(q.config.Reports, out.ID), func() error { return q.config.Sweeper.Report(ctx, name, job, partial) })
 	})
 }
 
@@ -282,16 +264,8 @@ func (q *sweepRuns) launch(r *request, out *SweepStart, run SweepRun, detail str
 
 // check validates a request against its limits, and sets its defaults.
 func (b *SweepRequest) check(now time.Time) error {
-	if b.Name == "" {
-		b.Name = b.Strategy + "-" + now.UTC().Format("20060102-150405")
-	}
-	if b.Search == "" {
-		b.Search = "grid"
-	}
-	if b.Sort == "" {
-		b.Sort = "sharpe"
-	}
-	b.Seed = max(1, b.Seed)
+	b.Name = cmp.Or(b.Name, b.Strategy+"-"+now.UTC().Format("20060102-150405"))
+	b.Search, b.Sort, b.Seed = cmp.Or(b.Search, "grid"), cmp.Or(b.Sort, "sharpe"), max(1, b.Seed)
 	texts := append([]string{b.Where, b.Search, b.Sort, b.Require, b.Split, b.From, b.To, b.File}, b.Vary...)
 	switch {
 	case b.Strategy == "":
@@ -317,13 +291,8 @@ func (q *sweepRuns) ended(ctx context.Context, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	last := &q.runs[len(q.runs)-1]
-	last.State, last.EndedMS = "done", time.Now().UnixMilli()
-	if err != nil {
-		last.State, last.Error = "failed", err.Error()
-		if cause := context.Cause(ctx); cause != nil {
-			last.State, last.Error = "canceled", cause.Error()
-		}
-	}
+	last.EndedMS = time.Now().UnixMilli()
+	last.State, last.Error = outcome(ctx, err)
 	q.busy, q.cancel = false, nil
 }
 
