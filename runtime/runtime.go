@@ -6,6 +6,7 @@
 package runtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -145,15 +146,9 @@ func catch(err *error) {
 
 // New returns a driver.
 func New(config Config) *Driver {
-	if config.Workers == 0 {
-		config.Workers = defaultWorkers
-	}
-	if config.CallTimeout == 0 {
-		config.CallTimeout = DefaultCallTimeout
-	}
-	if config.StopTimeout == 0 {
-		config.StopTimeout = DefaultStopTimeout
-	}
+	config.Workers = cmp.Or(config.Workers, defaultWorkers)
+	config.CallTimeout = cmp.Or(config.CallTimeout, DefaultCallTimeout)
+	config.StopTimeout = cmp.Or(config.StopTimeout, DefaultStopTimeout)
 	if config.Notes == nil {
 		config.Notes = func(*engine.Note) {}
 	}

@@ -204,9 +204,7 @@ func (t *Trials) strategy(choice search.Choice) (c *configs.StrategyConfig, refu
 		return t.Base.With(params), ""
 	}
 	for key, value := range t.files.Override {
-		if values[key] == "" {
-			values[key] = value
-		}
+		values[key] = cmp.Or(values[key], value)
 	}
 	settings := t.files.Options()
 	settings.Symbols, _ = t.files.Instruments() // an earlier read succeeded

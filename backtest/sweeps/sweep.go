@@ -301,9 +301,7 @@ func (r *run) all(ctx context.Context) (err error) {
 		return r.batch(ctx, choices, len(choices))
 	}
 	total := r.spec.Trials
-	if total == 0 {
-		total = DefaultTrials
-	}
+	total = cmp.Or(total, DefaultTrials)
 	for batch := 0; len(r.tried) < total; batch++ {
 		n := min(search.Batch, total-len(r.tried))
 		propose := r.space.Random

@@ -11,6 +11,7 @@
 package paper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,12 +87,8 @@ type Venue struct {
 
 // New creates a venue with the stored account. It sends no request.
 func New(config Config) (*Venue, error) {
-	if config.PollEvery == 0 {
-		config.PollEvery = DefaultPollEvery
-	}
-	if config.MaxAge == 0 {
-		config.MaxAge = DefaultMaxAge
-	}
+	config.PollEvery = cmp.Or(config.PollEvery, DefaultPollEvery)
+	config.MaxAge = cmp.Or(config.MaxAge, DefaultMaxAge)
 	switch {
 	case config.Public == nil || config.Clock == nil:
 		return nil, errors.New("a paper venue needs public data and a clock")

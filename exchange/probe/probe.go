@@ -7,6 +7,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -178,33 +179,17 @@ func Run(ctx context.Context, config Config) (*Report, error) {
 }
 
 func (c *Config) fill() {
-	if c.Distance == 0 {
-		c.Distance = exchange.RateOne / 5
-	}
-	if c.Rounds == 0 {
-		c.Rounds = 3
-	}
-	if c.Requests == 0 {
-		c.Requests = 5_000
-	}
-	if c.Tries == 0 {
-		c.Tries = 400
-	}
-	if c.MaxAge == 0 {
-		c.MaxAge = 10 * time.Minute
-	}
-	if c.MaxWait == 0 {
-		c.MaxWait = time.Minute
-	}
-	if c.glance == 0 {
-		c.glance = slowestPoll
-	}
+	c.Distance = cmp.Or(c.Distance, exchange.RateOne/5)
+	c.Rounds = cmp.Or(c.Rounds, 3)
+	c.Requests = cmp.Or(c.Requests, 5_000)
+	c.Tries = cmp.Or(c.Tries, 400)
+	c.MaxAge = cmp.Or(c.MaxAge, 10*time.Minute)
+	c.MaxWait = cmp.Or(c.MaxWait, time.Minute)
+	c.glance = cmp.Or(c.glance, slowestPoll)
 	if c.dial == nil {
 		c.dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
 	}
-	if c.gap == 0 {
-		c.gap = firstGap
-	}
+	c.gap = cmp.Or(c.gap, firstGap)
 	if c.Progress == nil {
 		c.Progress = func(Step) {}
 	}

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -22,9 +23,7 @@ func (p *prober) reach(ctx context.Context) bool {
 		return false
 	}
 	port := address.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[address.Scheme]
-	}
+	port = cmp.Or(port, map[string]string{"http": "80", "https": "443"}[address.Scheme])
 	target := net.JoinHostPort(address.Hostname(), port)
 	limited, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -52,9 +51,7 @@ func encryption(config *tls.Config, host string) *tls.Config {
 		return &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
 	}
 	config = config.Clone()
-	if config.ServerName == "" {
-		config.ServerName = host
-	}
+	config.ServerName = cmp.Or(config.ServerName, host)
 	return config
 }
 

@@ -86,9 +86,7 @@ func New(config Config) (*Exchange, error) {
 	if err := config.check(); err != nil {
 		return nil, err
 	}
-	if config.MaxHistory == 0 {
-		config.MaxHistory = defaultMaxHistory
-	}
+	config.MaxHistory = cmp.Or(config.MaxHistory, defaultMaxHistory)
 	x := &Exchange{
 		config: config, net: config.OppositeOrder == "net", nowMS: config.StartMS,
 		byKey: map[exchange.SymbolKey]*orderBook{}, byName: map[string]*account{}, queue: queue{dueMS: never},
@@ -263,9 +261,7 @@ func (x *Exchange) SetPrice(key exchange.SymbolKey, price, mark exchange.Price) 
 	if b == nil {
 		return fmt.Errorf("unknown symbol %s", key)
 	}
-	if mark == 0 {
-		mark = price
-	}
+	mark = cmp.Or(mark, price)
 	if err := cmp.Or(b.checkPrice("price", price), b.checkPrice("mark", mark)); err != nil {
 		return err
 	}

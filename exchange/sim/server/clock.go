@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync"
@@ -53,18 +54,14 @@ type clock struct {
 // newClock starts a clock, not before the given time, so that a restored exchange continues where
 // it stopped.
 func newClock(settings Clock, earliestMS int64) (*clock, error) {
-	if settings.Speed == 0 {
-		settings.Speed = 1
-	}
+	settings.Speed = cmp.Or(settings.Speed, 1)
 	if !(settings.Speed > 0 && settings.Speed <= maxSpeed) {
 		return nil, fmt.Errorf("clock speed %v is not above 0 and at most %g", settings.Speed, maxSpeed)
 	}
 	if settings.StartMS < 0 {
 		return nil, fmt.Errorf("clock start %d ms is before 1970", settings.StartMS)
 	}
-	if settings.WindowMS == 0 {
-		settings.WindowMS = defaultWindowMS
-	}
+	settings.WindowMS = cmp.Or(settings.WindowMS, defaultWindowMS)
 	if settings.WindowMS < 0 {
 		return nil, fmt.Errorf("clock window %d ms is below 0", settings.WindowMS)
 	}

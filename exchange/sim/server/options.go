@@ -107,9 +107,7 @@ func Open(options Options, load Loaders) (*Server, net.Listener, error) {
 		return nil, nil, err
 	}
 	address := options.Listen
-	if address == "" {
-		address = DefaultListen
-	}
+	address = cmp.Or(address, DefaultListen)
 	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, nil, err

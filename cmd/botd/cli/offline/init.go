@@ -209,9 +209,7 @@ func (f *initFlags) complete() error {
 	if f.mode == "" {
 		f.mode = string(configs.Demo)
 	}
-	if f.instance == "" {
-		f.instance = "main"
-	}
+	f.instance = cmp.Or(f.instance, "main")
 	mode := configs.Mode(f.mode)
 	switch {
 	case mode != configs.Demo && mode != configs.Paper && mode != configs.Live:

@@ -201,9 +201,7 @@ func fieldsOf(text []byte) ([]field, error) {
 // flatten flattens an object's fields to one level, with keys such as a.b.
 func flatten(prefix string, text []byte) ([]field, error) {
 	if len(text) == 0 || text[0] != '{' {
-		if prefix == "" {
-			prefix = "value"
-		}
+		prefix = cmp.Or(prefix, "value")
 		return []field{{prefix, text}}, nil
 	}
 	fields, err := fieldsOf(text)
