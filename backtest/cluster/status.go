@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -100,12 +101,7 @@ func (v *View) Sweeps(ctx context.Context) ([]*Sweep, error) {
 // Workers returns the live workers in order of their ids.
 func (v *View) Workers(ctx context.Context) ([]*WorkerStatus, error) {
 	found, err := v.store.present(ctx)
-	var all []*WorkerStatus
-	for _, w := range found {
-		all = append(all, w)
-	}
-	slices.SortFunc(all, func(a, b *WorkerStatus) int { return strings.Compare(a.ID, b.ID) })
-	return all, err
+	return slices.SortedFunc(maps.Values(found), func(a, b *WorkerStatus) int { return strings.Compare(a.ID, b.ID) }), err
 }
 
 // Rows returns a sweep with its trials so far.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -157,12 +158,7 @@ func simulateTable(w io.Writer, summary *simulation.Summary) {
 	}
 	if len(r.Rules) > 0 {
 		t.AppendSeparator()
-		names := make([]string, 0, len(r.Rules))
-		for name := range r.Rules {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
+		for _, name := range slices.Sorted(maps.Keys(r.Rules)) {
 			t.AppendRow(table.Row{"BROKEN " + name, r.Rules[name]})
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -285,12 +286,7 @@ func (p *prober) limits() {
 		step.Outcome, step.What = Warn, fmt.Sprintf("%d of %d requests at %.0f a second were answered 429", p.limited, p.calls, rate)
 		step.Hint = fmt.Sprintf("set exchange.requests_per_second to what the venue allows; the probe ended at %d", p.report.Settings.RequestsPerSecond)
 	}
-	names := make([]string, 0, len(p.headers))
-	for name := range p.headers {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(p.headers)) {
 		step.What += fmt.Sprintf("; %s: %s", name, p.headers[name])
 	}
 	p.add(step)

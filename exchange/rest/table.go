@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -38,12 +39,7 @@ func (t *SymbolTable) Symbol(key exchange.SymbolKey) (*exchange.Symbol, bool) {
 func (t *SymbolTable) All() []*exchange.Symbol {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	all := make([]*exchange.Symbol, 0, len(t.symbols))
-	for _, symbol := range t.symbols {
-		all = append(all, symbol)
-	}
-	slices.SortFunc(all, func(a, b *exchange.Symbol) int { return a.Key().Compare(b.Key()) })
-	return all
+	return slices.SortedFunc(maps.Values(t.symbols), func(a, b *exchange.Symbol) int { return a.Key().Compare(b.Key()) })
 }
 
 // holds reports whether a market's list has been read.

@@ -34,7 +34,8 @@ func (l *Lane) actByList(ctx context.Context, a *action, exposures []*exposure) 
 // settleFutures reads both lists and acts on them.
 func (l *Lane) settleFutures(ctx context.Context, a *action, exposures []*exposure) progress {
 	began := time.Now()
-	answers, p := l.both(ctx, [2]string{"futures orders", "futures positions"}, [2]exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions})
+	answers, p := l.both(ctx, [2]string{"futures orders", "futures positions"},
+		[2]exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesOpenPositions})
 	if !p.read {
 		return p
 	}

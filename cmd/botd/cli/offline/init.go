@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -82,11 +83,7 @@ func (f *initFlags) run(command *cobra.Command, directory string) error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, 0, len(texts))
-	for name := range texts {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(texts))
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(directory, name)); !errors.Is(err, fs.ErrNotExist) {
 			return failure.New(failure.Usage, "choose another directory, or move that file; nothing was written", "%s exists already",
