@@ -15,6 +15,8 @@ import (
 func (t *Tracker) Observe(fetched *Snapshot) []record.Record {
 	s := t.survey(fetched)
 	t.observedAccount.beginRead(fetched)
+	t.sentRequests.datePriors(fetched.BeganMS)
+	t.refusals.datePriors(fetched.BeganMS)
 	isNew := t.New()
 	rows := s.orderRows()
 	rows.collectNeverListed()
@@ -47,6 +49,7 @@ func (t *Tracker) Observe(fetched *Snapshot) []record.Record {
 		if symbol.Key().Market == exchange.Futures {
 			s.adoptReduced(symbol, symbol.Opened())
 		}
+		symbol.spot.endedPurchase.before.dateBy(fetched.BeganMS)
 		listed := symbol.positionMS != 0
 		s.positionComparison().observePosition(symbol)
 		if !listed && !isNew {

@@ -125,6 +125,13 @@ func (d *sentRequests) notePrior(clientOrderID string, before priorBalance) {
 	d.note(clientOrderID).before = before
 }
 
+// datePriors dates the balances from before live placements no later than a later read.
+func (d *sentRequests) datePriors(beganMS int64) {
+	for _, known := range d.deliveries {
+		known.before.dateBy(beganMS)
+	}
+}
+
 // NoteHandedOut records that a live placement was passed on for sending.
 func (d *sentRequests) NoteHandedOut(clientOrderID string, atMS int64) {
 	d.note(clientOrderID).handedOutMS = atMS

@@ -249,6 +249,10 @@ func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
 	return priorBalance{amount: w.Money, asset: w.Asset, atMS: w.ReadMS}
 }
 
+// dateBy dates the balance no later than a later read. If the clock has been set back since, what is filled after that would otherwise seem to be older
+// than the balance.
+func (b *priorBalance) dateBy(beganMS int64) { b.atMS = min(b.atMS, beganMS) }
+
 // maxUnfrozenMS is the time after a sale for which a wallet that freezes nothing may be older than the
 // sale.
 const maxUnfrozenMS = 4_000

@@ -58,6 +58,15 @@ func (r *refusals) note(p *account.Placement, before priorBalance, atMS int64) {
 		order: p.Order(), before: before})
 }
 
+// datePriors dates the balances from before refused placements no later than a later read.
+func (r *refusals) datePriors(beganMS int64) {
+	for _, list := range [...][]RefusedOrder{r.refused, r.confirmed} {
+		for i := range list {
+			list[i].before.dateBy(beganMS)
+		}
+	}
+}
+
 // restore adds the refusals from before the start as unconfirmed: either the next snapshot confirms them, or the wallet shows their execution.
 func (r *refusals) restore(refused []account.RefusedPlacement) {
 	for _, one := range refused {

@@ -290,3 +290,52 @@ func TestConfirmedPurchaseIsOfItsSymbol(t *testing.T) {
 		t.Errorf("a person has decided about BTC-EUR: want the purchase for USDT doubted, have %d", have)
 	}
 }
+
+// The clock that dated the wallet before an order may be set back. What is filled after that is dated earlier than this wallet, and still explains what later
+// wallets show: the refused purchase was not executed (seed 1099541633418).
+func TestFillAfterAClockSetBackExplainsTheWallet(t *testing.T) {
+	t.Parallel()
+	filledAfterSetBack(t)
+}
+
+func filledAfterSetBack(t testing.TB) {
+	w, _ := refusedPurchase(t, 0)
+	w.now -= 7_000
+	w.hasMoney("1", "0", "10000")
+	w.now += 1_000
+	row := w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(520)})
+	w.now += 1_000
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: row.ClientOrderID,
+		Body: record.Ended{State: placement.Filled, Filled: 10, Price: exchange.AmountOf(50_000)}})
+	for range 10 {
+		w.now += 1_000
+		w.hasMoney("1.01", "0", "9500")
+	}
+	if have := len(w.tracker.Refused()); have != 0 {
+		t.Errorf("want the refusal confirmed, have %d", have)
+	}
+}
+
+// Each balance that was read before an order is dated no later than the reads after it.
+func TestPriorBalancesAreDatedBeforeLaterReads(t *testing.T) {
+	t.Parallel()
+	w, _ := refusedPurchase(t, 0)
+	purchase := exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(520)}
+	row := w.places(placement.Entry, 7, purchase)
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: row.ClientOrderID,
+		Body: record.Ended{State: placement.Filled, Filled: 10, Price: exchange.AmountOf(50_000)}})
+	live := w.places(placement.Entry, 8, purchase)
+	w.tracker.noteConfirmed(&w.tracker.refused[0])
+	w.now -= 7_000
+	w.observe("1")
+	for name, have := range map[string]int64{
+		"refused":   w.tracker.refused[0].before.atMS,
+		"confirmed": w.tracker.confirmed[0].before.atMS,
+		"ended":     w.tracker.Symbol(coin).spot.endedPurchase.before.atMS,
+		"live":      w.tracker.known(live.ClientOrderID).before.atMS,
+	} {
+		if have != w.now {
+			t.Errorf("%s: want the balance dated %d, have %d", name, w.now, have)
+		}
+	}
+}

@@ -43,4 +43,10 @@ var futures = []Row{
 	{"former_plan_opens", "a start opens by the former plan while the strategy decides", "45",
 		"runtime/engine TestPlanFromBeforeStartOpensNothingWhileStrategyDecides",
 		edit("runtime/engine.tick.inquireFirst", "task.AtMS != 0 || task.Each < task.To", "false")},
+	{"shown_fill_unheeded", "a queued opening is not recalled when a late read shows that an order of the other side has filled", "class N",
+		"runtime/engine TestFillThatAReadShowsRecallsTheOtherQuote",
+		edit("runtime/engine.unapplied.oppose", "len(u.filled) > 0", "false")},
+	{"shown_position_unheeded", "a queued opening is not recalled when a round has read a position of the other side and still reads", "class N",
+		"runtime/engine TestFillThatAReadShowsRecallsTheOtherQuote",
+		edit("runtime/engine.unapplied.oppose", "row.Symbol == key.Name && against(row.Signed())", "false")},
 }

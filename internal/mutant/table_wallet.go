@@ -356,4 +356,7 @@ var wallet = []Row{
 	{"forgotten_peer", "after a start, a history that omits the purchase of another botd makes one of two stops one too many", "15",
 		"reconcile TestStopBesideAPeersStaysAfterAStartThatForgotItsPurchase",
 		edit("reconcile.jointProtection.mayRemoveExcessStop", "d.forgotPeer(p)", "false")},
+	{"clock_back_ignored", "what is filled after the clock was set back counts as older than the wallet before a refused purchase", "22",
+		"reconcile TestFillAfterAClockSetBackExplainsTheWallet",
+		edit("reconcile.priorBalance.dateBy", "min(b.atMS, beganMS)", "b.atMS")},
 }

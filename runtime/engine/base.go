@@ -23,6 +23,7 @@ type base struct {
 	legs          []*leg     // sorted by name
 	legBySymbol   map[exchange.SymbolKey]*leg
 	legsPerMarket [exchange.Spot + 1]int
+	unapplied     unapplied
 	measure       func(what Measured, strategy string) (done func()) // nil: nothing is measured
 
 	started bool

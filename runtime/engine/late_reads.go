@@ -11,7 +11,8 @@ import (
 // A round waits for a read at most twice as long as the last such read took, but at least a second; then it continues without it and acts on the other
 // reads. Because an answer may be lost, the round repeats an unanswered read once within that time if a read that was sent no earlier has been answered;
 // the first answer counts. Later rounds send the read again and wait for a shorter time, as long as few copies are in flight. Until one copy is answered,
-// nothing is concluded in its domain. The answer to a late read only shows how long to wait: it is older than the other reads, so it is not used.
+// nothing is concluded in its domain. The answer to a late read only shows how long to wait, and which orders have filled: it is older than the other
+// reads, so nothing else of it is used.
 
 var errLate = errors.New("no answer yet")
 
@@ -146,7 +147,7 @@ func (r *reader) forget(p *pendingCall) {
 	})
 }
 
-// lateAnswer handles the answer to a read that its round no longer awaited: only its error and its
+// lateAnswer handles the answer to a read that its round no longer awaited: besides the fills, only its error and its
 // duration are used.
 func (r *reader) lateAnswer(p *pendingCall, event *EventAnswer) {
 	r.noteDuration(p, event.Err, r.nowMS)

@@ -65,6 +65,10 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"unknown_symbol_waits": func(t testing.TB) {
 			restoresUnknown(t, []int{exchange.CodeFuturesInvalidSymbol, exchange.CodeFuturesInvalidSymbol}, firstReduceMS)
 		},
+		"shown_fill_unheeded": func(t testing.TB) { filledMeanwhile(t, "late", true, &EventAnswer{Answer: quoteByID(10)}, 0, true) },
+		"shown_position_unheeded": func(t testing.TB) {
+			filledMeanwhile(t, "a position", false, &EventAnswer{Answer: positionListed(exchange.Short, "BTC-USDT")}, 0, true)
+		},
 		"peer_stop_ignored":       func(t testing.TB) { anothersStop(t, "bt-00000220000-2", "bt-00000220000-2") },
 		"denied_at_once":          func(t testing.TB) { deniedStops(t, false, false, 2) },
 		"unconfirmed_declared":    unconfirmedRefused,

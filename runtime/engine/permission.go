@@ -64,7 +64,7 @@ func (p *permission) withdrawn(w *queued) string {
 	switch {
 	case w.limitsVersion != p.limitsVersionOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
-	case opposes(p.tracker.Symbol(key), w.intent.Order.Side):
+	case opposes(p.tracker.Symbol(key), w.intent.Order.Side), p.unapplied.oppose(p.tracker, key, w.intent.Order.Side):
 		return "a position on the other side was opened meanwhile"
 	case p.tracker.BlocksOpening(w.intent.Order.ClientOrderID, key):
 		return "another placement on the symbol is in flight or became uncertain meanwhile"

@@ -101,6 +101,7 @@ func (r *reader) beginReading() {
 		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}, listed: r.reading.listed[:0]}
 	r.limits.pricedLater = r.limits.pricedLater[:0]
 	r.giveUpLate()
+	r.unapplied.begin(r.tracker)
 	if r.trades(exchange.Futures) {
 		if r.tracker.AnyUncertain() {
 			r.askForRound(pendingCall{kind: callRound, before: true}, exchange.Request{Operation: exchange.FuturesOpenPositions})
@@ -125,6 +126,9 @@ func (r *reader) askEach(operations []exchange.Operation) {
 // receive receives one answer, and reports whether the reading awaited it. The answer to a read that was sent twice is the
 // first one that is not a failure.
 func (r *reader) receive(p *pendingCall, event *EventAnswer) (awaited bool) {
+	if event.Err == nil {
+		r.unapplied.note(&event.Answer, p.late)
+	}
 	if p.late {
 		r.lateAnswer(p, event)
 		return false

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
 	"botd/exchange"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/strategy"
 )
@@ -98,5 +100,73 @@ func TestStatesAreJournalledBetweenOpenings(t *testing.T) {
 		if states < 2 || len(w.sent) != 1 {
 			t.Errorf("every %d records: want states journalled and one order sent, have %d and %d", every, states, len(w.sent))
 		}
+	}
+}
+
+// A queued opening is recalled as soon as a read shows that an order of the other side has filled, even if the round no longer awaits that read, or waits for
+// others (seed 4398076516177).
+func TestFillThatAReadShowsRecallsTheOtherQuote(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		late   bool
+		answer exchange.Answer
+		err    error
+		booked exchange.Quantity
+		want   bool
+	}{
+		{"by its id", false, quoteByID(10), nil, 0, true},
+		{"by its id, late", true, quoteByID(10), nil, 0, true},
+		{"a part, in a late list", true, quoteListed(1), nil, 0, true},
+		{"nothing has filled", true, quoteByID(0), nil, 0, false},
+		{"no more than is booked", true, quoteByID(4), nil, 4, false},
+		{"a read that failed", true, exchange.Answer{}, errors.New("broken"), 0, false},
+		{"a position", false, positionListed(exchange.Short, "BTC-USDT"), nil, 0, true},
+		{"a position, late", true, positionListed(exchange.Short, "BTC-USDT"), nil, 0, false},
+		{"one of its own side", false, positionListed(exchange.Long, "BTC-USDT"), nil, 0, false},
+		{"one of another symbol", false, positionListed(exchange.Short, "ETH-USDT"), nil, 0, false},
+	} {
+		filledMeanwhile(t, c.name, c.late, &EventAnswer{Answer: c.answer, Err: c.err}, c.booked, c.want)
+	}
+}
+
+// quoteID is the order id of a resting sale.
+const quoteID = 77
+
+func quoteRow(filled exchange.Quantity) exchange.Order {
+	return exchange.Order{Market: exchange.Futures, ID: quoteID, Symbol: "BTC-USDT", Side: exchange.Sell, Filled: filled}
+}
+
+func quoteByID(filled exchange.Quantity) exchange.Answer {
+	return exchange.Answer{Operation: exchange.FuturesOrder, Order: quoteRow(filled)}
+}
+
+func quoteListed(filled exchange.Quantity) exchange.Answer {
+	return exchange.Answer{Operation: exchange.FuturesOpenOrders, Orders: exchange.FetchedOf([]exchange.Order{quoteRow(filled)})}
+}
+
+func positionListed(side exchange.PositionSide, symbol string) exchange.Answer {
+	return exchange.Answer{Operation: exchange.FuturesOpenPositions,
+		Positions: exchange.FetchedOf([]exchange.Position{{Symbol: symbol, Side: side, Remaining: 10}})}
+}
+
+func filledMeanwhile(t testing.TB, name string, late bool, event *EventAnswer, booked exchange.Quantity, want bool) {
+	t.Helper()
+	w := settled(t)
+	quote := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.Limit, Quantity: 10, Price: 51_000e8,
+		ClientOrderID: w.engine.tracker.NextClientOrderID("t")}
+	for _, body := range []record.Body{record.Sending{Order: quote, Purpose: placement.Order, Key: "sell", DeadlineMS: w.now + 5_000},
+		record.Acknowledged{OrderID: quoteID}, record.Fill{Filled: booked}} {
+		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: quote.ClientOrderID, Body: body})
+	}
+	q := &queued{intent: *w.entry(), limitsVersion: w.engine.limitsVersionOf("one")}
+	q.call.ID, q.call.DeadlineMS = w.engine.begin(pendingCall{kind: callPlace, clientID: "bt-own"}), w.engine.nowMS+5_000
+	w.engine.sender.sent = []opening{{w.symbol(), q}}
+	w.engine.reader.phase, w.engine.reader.pending = phasePositions, 2
+	event.CallID = w.engine.begin(pendingCall{kind: callRound, late: late})
+	w.out.Reset()
+	w.engine.Handle(w.engine.nowMS, event, &w.out)
+	if recalled := slices.Contains(w.out.Recalls, q.call.ID); recalled != want {
+		t.Errorf("%s: want it called back %t, have %t", name, want, recalled)
 	}
 }
