@@ -359,4 +359,10 @@ var wallet = []Row{
 	{"clock_back_ignored", "what is filled after the clock was set back counts as older than the wallet before a refused purchase", "22",
 		"reconcile TestFillAfterAClockSetBackExplainsTheWallet",
 		edit("reconcile.priorBalance.dateBy", "min(b.atMS, beganMS)", "b.atMS")},
+	{"reduction_at_entry", "the fees of a position that was opened and reduced between two readings are estimated without its profit", "ledger",
+		"reconcile/ledger TestFeeOfAReducedPositionBeforeFunding",
+		edit("reconcile/ledger.Ledger.addMovement", "now.proceeds(now.value(exited), profit)", "now.value(exited)")},
+	{"estimate_is_funding", "what fees differ from their estimate counts as the funding that is due, so the funding itself is unexplained", "ledger",
+		"reconcile/ledger TestFeeOfAReducedPositionBeforeFunding",
+		edit("reconcile/ledger.Ledger.fundingMayFollow", "!p.exact && !p.charged", "false")},
 }

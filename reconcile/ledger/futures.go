@@ -343,8 +343,9 @@ func (l *Ledger) addMovement(p *part, now *Position) {
 		p.traded = p.traded.Add(cost.Sub(costBefore).Abs())
 	case opened.IsZero():
 		p.traded = p.traded.Add(now.proceeds(costBefore.Sub(cost), now.Realized.Sub(before.Realized)).Abs())
-	default:
-		p.traded, p.exact = p.traded.Add(now.value(opened.Add(exited).Abs())), false
+	default: // exact if all of it was opened first
+		profit := now.Realized.Sub(before.Realized)
+		p.traded, p.exact = p.traded.Add(now.value(opened).Abs()).Add(now.proceeds(now.value(exited), profit).Abs()), false
 	}
 }
 
@@ -433,6 +434,12 @@ func (l *Ledger) nearExpectedFees(r *Reading) bool {
 	bound = bound.Add(least.Div(50))
 	paid = paid.Sub(walletOf(r).Sub(l.wallet(exchange.Futures, FuturesAsset)))
 	return !bound.Less(paid.Sub(expected).Abs())
+}
+
+// fundingMayFollow reports whether what a reading books as funding may be a part of the fees, because a traded value is an estimate: the funding may not
+// have been charged yet.
+func (l *Ledger) fundingMayFollow(r *Reading) bool {
+	return r.Market == exchange.Futures && slices.ContainsFunc(l.parts(r), func(p part) bool { return !p.exact && !p.charged })
 }
 
 // bookFutures advances the ledger to a reading.

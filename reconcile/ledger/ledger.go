@@ -470,6 +470,7 @@ func (l *Ledger) post(posting *Posting) {
 	for _, instrument := range r.Instruments {
 		l.learn(instrument)
 	}
+	follows := l.fundingMayFollow(r)
 	if r.Market == exchange.Spot {
 		l.bookSpot(r)
 	} else {
@@ -478,7 +479,7 @@ func (l *Ledger) post(posting *Posting) {
 	l.await(posting)
 	for i := range posting.Lines {
 		l.add(&posting.Lines[i])
-		if posting.Lines[i].Account == Funding {
+		if posting.Lines[i].Account == Funding && !follows {
 			l.owner(posting.Lines[i].Symbol).fundedMS = r.AtMS
 		}
 	}

@@ -87,6 +87,44 @@ func feeBeforeFunding(t testing.TB, fromMS, afterMS int64, paid string, first, t
 	a.want(a.futures(amount("999.7").Sub(amount(paid)).String(), []Position{bought}, nil), then)
 }
 
+// A position was opened and reduced between two readings, at a funding time. Its fees are known exactly if all of it was opened first. If not, what they
+// differ from the estimate counts as funding, but the funding of that time may follow.
+func TestFeeOfAReducedPositionBeforeFunding(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		now         Position // 0.005 of it sold at 52000
+		afterMS     int64
+		paid        string
+		first, then map[Account]string
+	}{
+		{"opened first", position(1, false, "0.01", "0.005", "50000", "10"), 0, "0.152", map[Account]string{Fees: "0.152"},
+			map[Account]string{Funding: "0.3"}},
+		{"and the funding is in it", position(1, false, "0.01", "0.005", "50000", "10"), 0, "0.452", map[Account]string{Fees: "0.152", Funding: "0.3"}, nil},
+		{"opened further after that, at 51000", position(1, false, "0.015", "0.01", "50500", "10"), 0, "0.203",
+			map[Account]string{Fees: "0.204", Funding: "-0.001"}, map[Account]string{Funding: "0.3"}},
+		{"a minute after the funding", position(1, false, "0.015", "0.01", "50500", "10"), 59_999, "0.203",
+			map[Account]string{Fees: "0.204", Funding: "-0.001"}, map[Account]string{Unexplained: "0.3"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			reducedBeforeFunding(t, c.now, c.afterMS, c.paid, c.first, c.then)
+		})
+	}
+}
+
+func reducedBeforeFunding(t testing.TB, now Position, afterMS int64, paid string, first, then map[Account]string) {
+	a := newAccounts(t)
+	a.l.fill(&Order{ClientOrderID: "o", Strategy: "one", Symbol: bitcoin, Side: exchange.Buy, Rests: true}, 10)
+	now.FromMS = 8*3_600_000 - 30_000
+	a.now = 8*3_600_000 + 1 + afterMS - 60_000
+	first[Realized] = "-10"
+	a.want(a.futures(amount("1010").Sub(amount(paid)).String(), []Position{now}, nil), first)
+	if a.now += 1_000 - 60_000; then != nil {
+		a.want(a.futures(amount("1009.7").Sub(amount(paid)).String(), []Position{now}, nil), then)
+	}
+}
+
 // Orders were free of fees until now, so a fee is divided by traded value, not by expected fees.
 func TestFirstFeeAfterFreeTradesIsAFee(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,14 @@ func TestRulesOfFeesShowWhenTheyAreBroken(t *testing.T) {
 		"fee_divided": func(t testing.TB) {
 			feeBeforeFunding(t, due-30_000, 59_999, "0.25", map[Account]string{Fees: "0.25"}, map[Account]string{Funding: "0.3"})
 		},
+		"reduction_at_entry": func(t testing.TB) {
+			reducedBeforeFunding(t, position(1, false, "0.01", "0.005", "50000", "10"), 0, "0.152", map[Account]string{Fees: "0.152"},
+				map[Account]string{Funding: "0.3"})
+		},
+		"estimate_is_funding": func(t testing.TB) {
+			reducedBeforeFunding(t, position(1, false, "0.015", "0.01", "50500", "10"), 0, "0.203", map[Account]string{Fees: "0.204", Funding: "-0.001"},
+				map[Account]string{Funding: "0.3"})
+		},
 		"funding_explains": func(t testing.TB) { unstableRead(t, "999.90379", 8*3_600, false) },
 	})
 }
