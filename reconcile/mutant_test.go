@@ -325,6 +325,9 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"rest_suspends":          func(t testing.TB) { aheadByRest(t, "fees leave a unit", 2, 1_009, false) },
 		"rest_inherited":         func(t testing.TB) { stopsBeforeTheStart(t, "the unit", func(w *wallet) { w.stopsBeyondFees(9) }, 0) },
 		"step_is_again":          func(t testing.TB) { executedAgainAfterItsEnd(t, "1.011", "9500", 10) },
+		"rest_ends_with_position": func(t testing.TB) {
+			stopsBeforeTheStart(t, "a rest", func(w *wallet) { w.stopsAfterFees(1, false) }, 0)
+		},
 		"clock_back_ignored":     filledAfterSetBack,
 		"again_undeclared":       func(t testing.TB) { executedAgainAfterItsEnd(t, "1.02", "9000", 20) },
 		"half_list_decides":      func(t testing.TB) { uncertainEntryShown(t, 0, 10, "100", 0, -1) },

@@ -117,8 +117,11 @@ func TestStopsOfBeforeTheStartBeyondTheFills(t *testing.T) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Fees{Quantity: 2}})
 			return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(17))}
 		}, 9},
-		"the unit that rounded fees have left": {func(w *wallet) []exchange.Order { return w.stopsBeyondFees(9) }, 0},
-		"a unit more than fees have left":      {func(w *wallet) []exchange.Order { return w.stopsBeyondFees(10) }, 2},
+		"the unit that rounded fees have left":                      {func(w *wallet) []exchange.Order { return w.stopsBeyondFees(9) }, 0},
+		"a unit more than fees have left":                           {func(w *wallet) []exchange.Order { return w.stopsBeyondFees(10) }, 2},
+		"the unit that rounded fees have left of an ended position": {func(w *wallet) []exchange.Order { return w.stopsAfterFees(1, false) }, 0},
+		"two of them": {func(w *wallet) []exchange.Order { return w.stopsAfterFees(2, false) }, 2},
+		"one that the wallet has shown to be others'": {func(w *wallet) []exchange.Order { return w.stopsAfterFees(1, true) }, 1},
 		"where nothing is held any more": {func(w *wallet) []exchange.Order {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
 			return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(7))}
@@ -144,6 +147,19 @@ func stopsBeforeTheStart(t testing.TB, name string, with func(w *wallet), want e
 // stopsBeyondFees places a stop for a position of ten whose fees are booked as two units, in a market where a unit is worth an order.
 func (w *wallet) stopsBeyondFees(quantity exchange.Quantity) []exchange.Order {
 	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Fees{Quantity: 2}})
+	return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(quantity))}
+}
+
+// stopsAfterFees has the position of ten sold except for its fees, two units, and places a stop for what the wallet shows to be left. Others' units may be
+// journalled in between.
+func (w *wallet) stopsAfterFees(quantity exchange.Quantity, others bool) []exchange.Order {
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Fees{Quantity: 2}})
+	sale := w.places(placement.Exit, 7, saleOf(8))
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: sale.ClientOrderID, Strategy: "one", Symbol: coin,
+		Body: record.Ended{State: placement.Filled, Filled: 8}})
+	if others {
+		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{Quantity: 1_000}})
+	}
 	return []exchange.Order{w.places(placement.StopLoss, 8, stopOf(quantity))}
 }
 

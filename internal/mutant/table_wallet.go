@@ -119,7 +119,7 @@ var wallet = []Row{
 		edit("reconcile.observedAccount.walletLags", "(«o.balanceOverFills(symbol)» - t.excess)", "o.balanceBeyondFills(symbol)")},
 	{"rest_suspends", "the unit that rounded fees leave in the wallet suspends the limits where a unit is worth an order", "limits",
 		"reconcile TestRestOfRoundedFeesDelaysNoLimit",
-		edit("reconcile/account.Symbol.FeeRounding", "min(s.fees, 1)", "0")},
+		edit("reconcile/account.Symbol.FeeRounding", "min(max(s.fees, s.rounding), 1)", "0")},
 	{"rest_suspends_a_start", "what rounded fees left before a start suspends the limits after it", "limits",
 		"reconcile TestRestOfEarlierPositionsDelaysNoLimitAfterAStart",
 		edit("reconcile.observedAccount.walletLags", "!t.compared && symbol.last > 0 && symbol.tooSmallToTrade(by)", "false")},
@@ -365,4 +365,6 @@ var wallet = []Row{
 	{"estimate_is_funding", "what fees differ from their estimate counts as the funding that is due, so the funding itself is unexplained", "ledger",
 		"reconcile/ledger TestFeeOfAReducedPositionBeforeFunding",
 		edit("reconcile/ledger.Ledger.fundingMayFollow", "!p.exact && !p.charged", "false")},
+	{"rest_ends_with_position", "what rounded fees have left in the wallet counts as another purchase once their position has ended", "1",
+		"reconcile TestStopsOfBeforeTheStartBeyondTheFills", edit("reconcile/account.Symbol.fill", "s.rounding = «s.FeeRounding()»", "0")},
 }

@@ -94,7 +94,7 @@ func (s *State) applyFact(r *record.Record) {
 		s.symbol(r.Symbol).applyFees(&body)
 	case record.Baseline:
 		symbol := s.symbol(r.Symbol)
-		symbol.baseline, symbol.unattributed = body.Quantity, body.Unattributed
+		symbol.baseline, symbol.unattributed, symbol.rounding = body.Quantity, body.Unattributed, 0
 	case record.Day:
 		s.watch(r.Strategy).measure(r.AtMS, Day(body))
 	case record.Result:

@@ -14,6 +14,7 @@ type Symbol struct {
 	known        exchange.Quantity
 	bought       exchange.Quantity
 	fees         exchange.Quantity
+	rounding     exchange.Quantity // of the fees of positions that have ended since the wallet's excess was last journalled
 	expected     exchange.Quantity
 	baseline     exchange.Quantity
 	unattributed exchange.Quantity
@@ -50,9 +51,9 @@ func (s *Symbol) Bought() exchange.Quantity { return s.bought }
 // Fees returns, on spot, the part of the purchases taken as fees since the position was last flat.
 func (s *Symbol) Fees() exchange.Quantity { return s.fees }
 
-// FeeRounding returns the most by which Fees may be too high: fees are booked in whole units, rounded
-// up, and the wallet keeps the rest, which can be worth an order.
-func (s *Symbol) FeeRounding() exchange.Quantity { return min(s.fees, 1) }
+// FeeRounding returns the most by which Fees may be too high, or have been too high at the end of earlier positions: fees are booked in whole units,
+// rounded up, and the wallet keeps the rest, which can be worth an order.
+func (s *Symbol) FeeRounding() exchange.Quantity { return min(max(s.fees, s.rounding), 1) }
 
 // ExpectedFees returns the part of Fees that was deducted at fills since fees were last reconciled
 // with the wallet.
@@ -199,6 +200,7 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle 
 	}
 	s.sold += grown
 	if s.key.Market == exchange.Spot && s.known <= s.fees {
+		s.rounding = s.FeeRounding()
 		s.known, s.fees, s.bought, s.expected = 0, 0, 0, 0 // flat: the fees belonged to the ended position
 		s.opened, s.traded = 0, 0
 	}
