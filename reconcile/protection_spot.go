@@ -184,7 +184,7 @@ func (d spotStops) exitPart() {
 	if d.saleEvidence().walletHoldsOnlyOwn() && d.tracker.walletRead && !d.desired.Unread { // if it is wrong about them, the exchange refuses the sale
 		left = max(left, d.uncovered())
 	}
-	left -= d.tracker.frozenThoughRefused(d.symbol.Key()) + d.symbol.spot.unlisted.second
+	left -= d.tracker.frozenThoughRefused(d.symbol.Key(), true) + d.symbol.spot.unlisted.second
 	d.positionExit().stopNow(d.withinMaximum(d.stoppable(d.withoutExits(left))))
 }
 
@@ -400,7 +400,7 @@ func (d spotStops) withoutRefused(quantity exchange.Quantity) exchange.Quantity 
 		return quantity
 	}
 	if !d.saleEvidence().walletHoldsOnlyOwn() {
-		quantity = max(0, quantity-d.tracker.frozenThoughRefused(d.symbol.Key()))
+		quantity = max(0, quantity-d.tracker.frozenThoughRefused(d.symbol.Key(), false)) // a wallet alone prevents no stop
 	}
 	if d.tracker.soldThoughRefused(d.symbol.Key()) > 0 {
 		quantity = min(quantity, max(0, d.spotPosition().ownBalance()-d.spotPosition().selling(d.leavesUncovered)))

@@ -91,6 +91,51 @@ func restsSinceItWasSent(t testing.TB, purpose placement.Purpose, sale exchange.
 	}
 }
 
+// Open list and history, read since, do not show a refused sale, and the wallet freezes its units: one of them is wrong. An exit waits, as it loses nothing
+// by that, but a wallet alone prevents no stop (seeds 1100003264, 1100007659, 1100013689). An open list that omits another order is wrong itself.
+func TestWalletAlonePreventsNoStop(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		omits          bool // the open list omits another stop of botd's, for which the wallet freezes two more
+		free, frozen   string
+		stop, sellable exchange.Quantity
+	}{
+		"the lists omit nothing else": {false, "1.006", "0.004", 10, 6},
+		"the list is wrong":           {true, "1.004", "0.006", 6, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			frozenAgainstLists(t, c.omits, c.free, c.frozen, c.stop, c.sellable)
+		})
+	}
+}
+
+func frozenAgainstLists(t testing.TB, omits bool, free, frozen string, stop, sellable exchange.Quantity) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.now += 60_000
+	if omits {
+		w.places(placement.StopLoss, 8, stopOf(2))
+		w.now += 60_000
+	}
+	w.refuses(placement.StopLoss, stopOf(4))
+	for range 3 {
+		w.now += 1_000
+		w.shows(free, frozen)
+	}
+	if len(w.tracker.Refused()) != 0 {
+		t.Fatal("want the refusal confirmed")
+	}
+	on := &safeguards{inputs: w.tracker.inputs(&Desired{}, w.tracker.Symbol(coin), w.now+confirmMS)}
+	on.changes.of = &on.inputs
+	if have := on.spotStops().withoutRefused(10); have != stop {
+		t.Errorf("want a stop of %d, have %d", stop, have)
+	}
+	if have := on.saleQuantity().sellable(10); have != sellable {
+		t.Errorf("want %d of 10 to be sold, have %d", sellable, have)
+	}
+}
+
 // cancelsStop cancels a stop that has just been placed.
 func (w *wallet) cancelsStop(quantity exchange.Quantity) {
 	stop := w.places(placement.StopLoss, 20+int64(quantity), stopOf(quantity))

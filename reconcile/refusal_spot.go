@@ -173,19 +173,23 @@ func (s unlistedOrders) noteFrozenRefusals(symbol *SymbolState, old bool) {
 	sales := slices.Collect(s.tracker.salesOn(symbol.Key()))
 	slices.SortStableFunc(sales, func(a, b *RefusedOrder) int { return int(a.atMS - b.atMS) })
 	sales = sales[max(0, len(sales)-maxFrozenRefusals):]
-	resting := s.walletEvidence().restingRefusals(symbol, sales, old || s.walletEvidence().omitsOwnSale(symbol))
+	wrong := old || s.walletEvidence().omitsOwnSale(symbol)
+	resting := s.walletEvidence().restingRefusals(symbol, sales, wrong)
 	for _, r := range sales {
 		before := r.frozen
 		if r.frozen = slices.Contains(resting, r); before && !r.frozen {
 			r.sold = r.sold || s.tracker.baseBalance(symbol) < symbol.Baseline()+symbol.Known()-symbol.Fees()
 		}
+		confirmed := slices.ContainsFunc(s.tracker.confirmed, func(one RefusedOrder) bool { return one.clientOrderID == r.clientOrderID })
+		r.onlyFrozen = r.frozen && confirmed && !wrong
 	}
 }
 
-// frozenThoughRefused returns the quantity that refused sales of a spot symbol hold, according to the wallet.
-func (r *refusals) frozenThoughRefused(key exchange.SymbolKey) (sum exchange.Quantity) {
+// frozenThoughRefused returns the quantity that refused sales of a spot symbol hold, according to the wallet; alone also counts those that only the
+// wallet shows, against lists.
+func (r *refusals) frozenThoughRefused(key exchange.SymbolKey, alone bool) (sum exchange.Quantity) {
 	for one := range r.salesOn(key) {
-		if one.frozen {
+		if one.frozen && (alone || !one.onlyFrozen) {
 			sum += one.order.Quantity
 		}
 	}

@@ -19,7 +19,7 @@ func (s *inputs) saleEvidence() saleEvidence { return saleEvidence{s} }
 // not show it may be old. A repeated sale is limited to the wallet's balance beyond foreign holdings.
 func (s saleEvidence) saleRefused() bool {
 	key := s.symbol.Key()
-	shown := s.tracker.soldThoughRefused(key)+s.tracker.frozenThoughRefused(key) > 0
+	shown := s.tracker.soldThoughRefused(key)+s.tracker.frozenThoughRefused(key, true) > 0
 	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.tracker.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == key && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
 	}))

@@ -19,7 +19,7 @@ func (c *changes) saleQuantity() saleQuantity { return saleQuantity{c.of, c.inte
 // the fills, and never requests more than exists. On futures only the exchange's sum limits it (room).
 func (s saleQuantity) sellable(quantity exchange.Quantity) exchange.Quantity {
 	if s.saleEvidence().historyUnread() || s.saleEvidence().saleRefused() || s.desired.Unread && s.spotPosition().walletDecides() {
-		quantity = min(quantity, max(0, s.spotPosition().ownBalance()-s.tracker.frozenThoughRefused(s.symbol.Key())))
+		quantity = min(quantity, max(0, s.spotPosition().ownBalance()-s.tracker.frozenThoughRefused(s.symbol.Key(), true)))
 	}
 	return s.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !s.repetitionDue(p, len(s.derived)) })
 }

@@ -166,7 +166,7 @@ var wallet = []Row{
 	{"second_execution_sold", "what may be a second execution of a purchase is sold at once before a history has confirmed it", "43",
 		"reconcile TestUnconfirmedSecondExecutionIsNotSold",
 		edit("reconcile.spotStops.exitPart",
-			"d.tracker.frozenThoughRefused(d.symbol.Key()) + d.symbol.spot.unlisted.second", "d.tracker.frozenThoughRefused(d.symbol.Key())")},
+			"d.tracker.frozenThoughRefused(d.symbol.Key(), true) + d.symbol.spot.unlisted.second", "d.tracker.frozenThoughRefused(d.symbol.Key(), true)")},
 	{"failed_history_shows_nothing", "a history whose read failed counts as one that shows nothing", "43",
 		"reconcile TestUnconfirmedSecondExecutionIsNotSold",
 		edit("reconcile.Snapshot.readHistory", "s.History.Done() && !s.isUnread(key)", "s.History.Done()")},
