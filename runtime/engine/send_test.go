@@ -123,6 +123,8 @@ func TestFillThatAReadShowsRecallsTheOtherQuote(t *testing.T) {
 		{"a read that failed", true, exchange.Answer{}, errors.New("broken"), 0, false},
 		{"a position", false, positionListed(exchange.Short, "BTC-USDT"), nil, 0, true},
 		{"a position, late", true, positionListed(exchange.Short, "BTC-USDT"), nil, 0, false},
+		{"one that has ended", false, exchange.Answer{Operation: exchange.FuturesPositionsHistory,
+			Positions: positionListed(exchange.Short, "BTC-USDT").Positions}, nil, 0, false},
 		{"one of its own side", false, positionListed(exchange.Long, "BTC-USDT"), nil, 0, false},
 		{"one of another symbol", false, positionListed(exchange.Short, "ETH-USDT"), nil, 0, false},
 	} {
