@@ -249,6 +249,9 @@ func (t *Tracker) advance(r *record.Record) {
 	}
 }
 
+// BornEmpty reports whether the journal was new at this start.
+func (t *Tracker) BornEmpty() bool { return t.bornEmpty }
+
 // noteBoot begins a new epoch: earlier reads no longer count as evidence.
 func (t *Tracker) noteBoot(atMS int64) {
 	t.restartSequence()

@@ -119,7 +119,7 @@ func (r *reader) fetchSpotHistory() {
 		r.reading.requested = true
 		r.askForRound(
 			pendingCall{kind: callHistory, symbol: r.tracker.Symbol(p.Symbol())},
-			orderHistory(p.Order().Symbol, r.tracker.Symbol(p.Symbol()).HistoryFrom(p.SentMS())-reconcile.HistorySlackMS),
+			orderHistory(p.Order().Symbol, r.historyFrom(r.tracker.Symbol(p.Symbol()).HistoryFrom(p.SentMS())-reconcile.HistorySlackMS)),
 		)
 	}
 	for _, leg := range r.legs {
@@ -127,7 +127,7 @@ func (r *reader) fetchSpotHistory() {
 			r.reading.requested = true
 			r.askForRound(
 				pendingCall{kind: callHistory, symbol: leg.symbol},
-				orderHistory(leg.symbol.Key().Name, since),
+				orderHistory(leg.symbol.Key().Name, r.historyFrom(since)),
 			)
 		}
 	}
@@ -138,8 +138,23 @@ func (r *reader) fetchSpotHistory() {
 		requested = append(requested, refused.Symbol.Name)
 		r.reading.requested = true
 		r.askForRound(pendingCall{kind: callHistory, symbol: r.tracker.Symbol(refused.Symbol)},
-			orderHistory(refused.Symbol.Name, refused.SentMS-reconcile.HistorySlackMS))
+			orderHistory(refused.Symbol.Name, r.historyFrom(refused.SentMS-reconcile.HistorySlackMS)))
 	}
+}
+
+// For ten minutes after a start with a new journal, the order histories include the hour before it: the first one, which shows what a lost journal would
+// contain, may omit orders.
+const (
+	newJournalMS    = 600_000
+	beforeJournalMS = 3_600_000
+)
+
+// historyFrom returns the time from which an order history is read: a given one, or an earlier one if the journal is new.
+func (r *reader) historyFrom(sinceMS int64) int64 {
+	if r.tracker.BornEmpty() && r.nowMS-r.startMS < newJournalMS {
+		return min(sinceMS, r.startMS-beforeJournalMS)
+	}
+	return sinceMS
 }
 
 // fetchNewest requests the newest orders of spot symbols while botd stands down, and before the first read of a symbol:

@@ -69,6 +69,52 @@ func boughtBeforeALoss(t testing.TB) {
 	w.wantState("quarantined")
 }
 
+// The first histories that a new journal reads omit what was bought before the former one was lost; later ones, which concern its own purchase, show it if
+// that was in the hour before, and they are read in the first ten minutes.
+func TestPurchasesOfALostJournalAreFoundByLaterHistories(t *testing.T) {
+	t.Parallel()
+	boughtBeforeALossAndOmitted(t, 60_000, 60_000, 3)
+	boughtBeforeALossAndOmitted(t, 3_700_000, 60_000, 4)
+	boughtBeforeALossAndOmitted(t, 60_000, 620_000, 4)
+}
+
+func boughtBeforeALossAndOmitted(t testing.TB, agoMS, laterMS int64, want int) {
+	t.Helper()
+	target := exchange.Quantity(1_000)
+	w := newWorld(t, swing(&target), onSpot)
+	w.pass(20_000)
+	w.wantSent(1)
+	lostMS := w.now
+	w.pass(agoMS)
+	w.records = nil
+	startMS := w.now
+	w.mirror = func(answer *exchange.Answer) {
+		if answer.Operation != exchange.SpotOrderHistory {
+			return
+		}
+		rows := slices.Clone(answer.Orders.Items())
+		for i := range rows {
+			if rows[i].CreatedMS < lostMS {
+				rows[i].ClientOrderID = "bt-000zzz00000-1"
+			}
+		}
+		answer.Orders = exchange.FetchedOf(slices.DeleteFunc(rows, func(o exchange.Order) bool {
+			return o.CreatedMS < lostMS && w.now < startMS+10_000
+		}))
+	}
+	w.start()
+	w.pass(laterMS)
+	w.wantSent(2)
+	target = 2_000
+	w.pass(20_000)
+	target = 3_000
+	w.pass(20_000)
+	w.wantSent(want)
+	if want == 3 {
+		w.wantState("standing_down")
+	}
+}
+
 // Another botd with a copy of the journal moves the stop. The one in its place protects the position of both.
 func TestStopOfACopyOfTheJournalProtectsBoth(t *testing.T) {
 	t.Parallel()
