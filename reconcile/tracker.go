@@ -250,7 +250,7 @@ func (t *Tracker) advance(r *record.Record) {
 }
 
 // BornEmpty reports whether the journal was new at this start.
-func (t *Tracker) BornEmpty() bool { return t.bornEmpty }
+func (o *observedAccount) BornEmpty() bool { return o.bornEmpty }
 
 // noteBoot begins a new epoch: earlier reads no longer count as evidence.
 func (t *Tracker) noteBoot(atMS int64) {

@@ -87,7 +87,7 @@ func (t *tick) decideAgain(leg *leg) {
 	if leg.config.Removed || leg.failure.why != "" || leg.state.Plan().Target().Sign() == 0 {
 		return
 	}
-	leg.inForce.outdated, leg.inForce.newestAsk = true, t.nextAsk
+	leg.inForce.outdated, leg.inForce.newestAsk, leg.inForce.revisions = true, t.nextAsk, leg.inForce.revisions+1
 	t.run(leg, t.nowMS)
 }
 

@@ -220,6 +220,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 		purpose:       pendingCall{kind: callPlace, clientID: order.ClientOrderID, sentMS: d.nowMS},
 		intent:        intent,
 		limitsVersion: d.limitsVersionOf(intent.Strategy),
+		revisions:     d.revisionsOf(intent.Strategy),
 	}
 	d.sender.queued = append(d.sender.queued, w)
 }

@@ -76,7 +76,7 @@ func TestSpotOrderReads(t *testing.T) {
 	refused := func(w *world) {
 		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sendsOn(coin, placement.Entry), Body: record.Refused{Reason: "no"}})
 	}
-	const history = "history from -60000"
+	const history, hour = "history from -60000", "history from -4199999" // an hour before the start, almost ten minutes after it
 	for _, c := range []struct {
 		name    string
 		listed  []int64 // ids of the listed open orders; nil if the list could not be read
@@ -100,6 +100,8 @@ func TestSpotOrderReads(t *testing.T) {
 		{"two of one symbol", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry); w.now += 7; w.sendsOn(coin, placement.Exit) }, false, history},
 		{"it was refused", []int64{}, refused, false, history},
 		{"one was refused, and one is not answered", []int64{}, func(w *world) { refused(w); w.sendsOn(coin, placement.Exit) }, false, history},
+		{"it was not answered, with a new journal", []int64{}, func(w *world) { w.sendsOn(coin, placement.Entry); w.engine.startMS += 20_001 }, false, hour},
+		{"it was refused, with a new journal", []int64{}, func(w *world) { refused(w); w.engine.startMS += 20_001 }, false, hour},
 		{"it was refused in a backtest", []int64{}, func(w *world) { refused(w); w.engine.config.Feed = true }, false, ""},
 		{"its symbol was not read", []int64{}, func(w *world) { see(w.symbol(), func(o *seen) { o.Read = false }) }, false, "newest"},
 		{"its symbol was not read, in a backtest", []int64{}, func(w *world) {
@@ -117,6 +119,7 @@ func TestSpotOrderReads(t *testing.T) {
 		w.pass(20_000)
 		w.engine.out = &w.out
 		r := w.engine.reader
+		r.startMS -= newJournalMS
 		c.with(w)
 		r.reading = reading{phase: phaseOrders, lateMS: never}
 		if c.listed != nil {

@@ -90,6 +90,7 @@ type planInForce struct {
 	sequence  int64 // sequence number of its record; 0 if before the start
 	outdated  bool  // it relies on something that is not true: nothing opens until the strategy has decided again
 	newestAsk int64 // the newest call when it became outdated: its answer, or an older one's, does not end this state
+	revisions int   // how often a plan became outdated since the start: an opening that is queued then is withdrawn
 }
 
 // legRounds is what rounds have found and done.

@@ -186,6 +186,14 @@ func (b *base) limitsVersionOf(strategy string) int {
 	return -1
 }
 
+// revisionsOf returns how often a plan of a strategy has become outdated, or none if the strategy no longer exists.
+func (b *base) revisionsOf(strategy string) int {
+	if leg := b.legNamed(strategy); leg != nil {
+		return leg.inForce.revisions
+	}
+	return -1
+}
+
 // newLimitsVersion numbers such a change. Numbers are never reused.
 func (r *limitsInForce) newLimitsVersion() int {
 	r.changes++

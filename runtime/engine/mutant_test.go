@@ -149,6 +149,7 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"form_ignored":            func(t testing.TB) { stopOfItsForm(t, "adopt", exchange.RateOne/20, false) },
 		"second_buyer_ignored":    func(t testing.TB) { otherBuys(t, "adopt", true) },
 		"lost_purchases_ignored":  boughtBeforeALoss,
+		"queued_by_old_plan":      lateUnderOldRules,
 		"first_history_only":      func(t testing.TB) { boughtBeforeALossAndOmitted(t, 60_000, 60_000, 3) },
 		"equal_ignored":           func(t testing.TB) { equalOpening(t, equal{policy: "adopt"}) },
 		"equal_forgotten":         func(t testing.TB) { equalOpening(t, equal{policy: "adopt", canceled: true}) },

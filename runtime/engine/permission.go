@@ -64,6 +64,8 @@ func (p *permission) withdrawn(w *queued) string {
 	switch {
 	case w.limitsVersion != p.limitsVersionOf(w.intent.Strategy):
 		return "the configuration changed meanwhile"
+	case w.revisions != p.revisionsOf(w.intent.Strategy):
+		return "its strategy decided again meanwhile"
 	case opposes(p.tracker.Symbol(key), w.intent.Order.Side), p.unapplied.oppose(p.tracker, key, w.intent.Order.Side):
 		return "a position on the other side was opened meanwhile"
 	case p.tracker.BlocksOpening(w.intent.Order.ClientOrderID, key):

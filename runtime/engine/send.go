@@ -38,6 +38,7 @@ type queued struct {
 	purpose       pendingCall
 	intent        reconcile.Intent
 	limitsVersion int // version of the limits that approved it (limitsVersionOf)
+	revisions     int // of its strategy's plan (planInForce)
 }
 
 // recallLate recalls a symbol's unanswered exits that were passed on at least a second ago, because the kill switch sends them again. It reports whether

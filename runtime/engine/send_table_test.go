@@ -94,6 +94,7 @@ func TestLateRecordWithdrawsOrder(t *testing.T) {
 			})
 		}, "the position was contradicted meanwhile", ""},
 		{"another limit", func(_ *world, q *queued) { q.limitsVersion-- }, "the configuration changed meanwhile", ""},
+		{"another plan", func(_ *world, q *queued) { q.revisions-- }, "its strategy decided again meanwhile", ""},
 		{"the strategy ended", func(_ *world, q *queued) { q.intent.Strategy = "none" }, "the configuration changed meanwhile", ""},
 		{"the disk is nearly full", func(w *world, _ *queued) { w.engine.permission.low = "full" }, "the journal's disk was nearly full", ""},
 		{"a limit was passed", func(w *world, _ *queued) {

@@ -129,6 +129,33 @@ func TestLateOpeningIsWithdrawnByDeclaredState(t *testing.T) {
 	}
 }
 
+// An entry waits for the disk while the rules change. The strategy has decided again by the new ones before the entry's record is durable.
+func TestLateOpeningIsWithdrawnIfItsStrategyDecidesAgain(t *testing.T) {
+	t.Parallel()
+	lateUnderOldRules(t)
+}
+
+func lateUnderOldRules(t testing.TB) {
+	w := &wanting{target: 10}
+	b := newBench(t, w)
+	b.slow = true
+	b.pass(2_500)
+	if b.engine.Tracker().LiveCount() != 1 || len(b.placed) != 0 {
+		t.Fatalf("want an entry that waits for the disk, have %+v", b.placed)
+	}
+	w.target = 6
+	rules := *b.engine.legs[0].symbol.Rules()
+	rules.MinNotional = rules.MinNotional.Div(2)
+	b.engine.out = &b.out
+	b.engine.market.applyRules(&EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&rules})}})
+	b.slow = false
+	b.give(b.late[0])
+	b.pass(3_000)
+	if len(b.placed) != 1 || b.placed[0].Request.Order.Quantity != 6 {
+		t.Errorf("want 6 bought by the new plan alone, have %+v", b.placed)
+	}
+}
+
 // Between its record and its first byte it may be queued for the request budget, and an exit must not wait
 // for it.
 func TestAnOpeningThatWaitsInTheClientIsCalledBack(t *testing.T) {
