@@ -134,6 +134,9 @@ func frozenAgainstLists(t testing.TB, omits bool, free, frozen string, stop, sel
 	if have := on.saleQuantity().sellable(10); have != sellable {
 		t.Errorf("want %d of 10 to be sold, have %d", sellable, have)
 	}
+	if have := on.saleEvidence().saleRefused(false); have != omits {
+		t.Errorf("want the refused sale to limit stops %t, have %t", omits, have)
+	}
 }
 
 // cancelsStop cancels a stop that has just been placed.

@@ -453,17 +453,17 @@ func TestSpotExitWaitsAfterRefusal(t *testing.T) {
 		if have := d.saleEvidence().mayHaveSold(); have != c.mayHaveSold {
 			t.Errorf("%s: want it to wait %t, have %t", c.name, c.mayHaveSold, have)
 		}
-		if have := d.saleEvidence().saleRefused(); have != c.repeatedLess {
+		if have := d.saleEvidence().saleRefused(true); have != c.repeatedLess {
 			t.Errorf("%s: want it bounded by the wallet %t, have %t", c.name, c.repeatedLess, have)
 		}
 		other := w.tracker.Track(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
-		if d.symbol = other; d.saleEvidence().mayHaveSold() || d.saleEvidence().saleRefused() {
+		if d.symbol = other; d.saleEvidence().mayHaveSold() || d.saleEvidence().saleRefused(true) {
 			t.Errorf("%s: want another symbol's exit to wait for nothing", c.name)
 		}
 	}
 	d := holds(t, 20)
 	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Exit, closes), Symbol: bitcoin, Body: record.Refused{Code: 7, Reason: "no"}})
-	if v := d.deriving(nil); v.saleEvidence().mayHaveSold() || v.saleEvidence().saleRefused() {
+	if v := d.deriving(nil); v.saleEvidence().mayHaveSold() || v.saleEvidence().saleRefused(true) {
 		t.Error("want futures to wait for nothing: the exchange bounds what reduces")
 	}
 	for _, c := range []struct {

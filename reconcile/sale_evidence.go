@@ -16,10 +16,11 @@ type saleEvidence struct{ *inputs }
 func (s *inputs) saleEvidence() saleEvidence { return saleEvidence{s} }
 
 // saleRefused reports whether the exchange has just refused a spot sale, or the wallet shows that a refused sale was executed; a history that does
-// not show it may be old. A repeated sale is limited to the wallet's balance beyond foreign holdings.
-func (s saleEvidence) saleRefused() bool {
+// not show it may be old. A repeated sale is limited to the wallet's balance beyond foreign holdings. alone also counts what only the wallet shows as
+// resting, against lists.
+func (s saleEvidence) saleRefused(alone bool) bool {
 	key := s.symbol.Key()
-	shown := s.tracker.soldThoughRefused(key)+s.tracker.frozenThoughRefused(key, true) > 0
+	shown := s.tracker.soldThoughRefused(key)+s.tracker.frozenThoughRefused(key, alone) > 0
 	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.tracker.Refusals(), func(r account.Refusal) bool {
 		return r.Symbol == key && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
 	}))

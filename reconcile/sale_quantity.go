@@ -18,7 +18,7 @@ func (c *changes) saleQuantity() saleQuantity { return saleQuantity{c.of, c.inte
 // shown yet and those derived in this round. A reduction therefore never waits for the wallet to confirm
 // the fills, and never requests more than exists. On futures only the exchange's sum limits it (room).
 func (s saleQuantity) sellable(quantity exchange.Quantity) exchange.Quantity {
-	if s.saleEvidence().historyUnread() || s.saleEvidence().saleRefused() || s.desired.Unread && s.spotPosition().walletDecides() {
+	if s.saleEvidence().historyUnread() || s.saleEvidence().saleRefused(true) || s.desired.Unread && s.spotPosition().walletDecides() {
 		quantity = min(quantity, max(0, s.spotPosition().ownBalance()-s.tracker.frozenThoughRefused(s.symbol.Key(), true)))
 	}
 	return s.withinFree(quantity, func(p *account.Placement) bool { return !p.Seen() && !s.repetitionDue(p, len(s.derived)) })
@@ -55,7 +55,7 @@ func (s saleQuantity) withinFree(quantity exchange.Quantity, takes func(*account
 // is old or wrong, and its small free balance does not prevent a reduction. If it is right after all, the exchange refuses the sale, and the next one
 // is limited to the free balance. In a quarantine, and after a refusal, an open sale that botd does not know may hold some of it.
 func (s saleQuantity) beyondOpenSales(quantity exchange.Quantity) exchange.Quantity {
-	unknown := s.symbol.Quarantine() != "" || s.saleEvidence().saleRefused()
+	unknown := s.symbol.Quarantine() != "" || s.saleEvidence().saleRefused(false)
 	if s.desired.Unread || s.tracker.StandsDown() || s.symbol.spot.overdrawn || unknown && !s.saleEvidence().walletHoldsOnlyOwn() {
 		return 0
 	}

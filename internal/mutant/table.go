@@ -237,7 +237,7 @@ var protocol = []Row{
 		"reconcile TestOutgrownBridgeIsCanceled",
 		edit("reconcile.positionStop.continueMove", "s.ownPosition == s.symbol.position", "false")},
 	{"refused_sold_again", "after a refused sale the wallet is not read for the rest", "41", "reconcile TestRefusedSaleBoundsFlattenByWallet",
-		edit("reconcile.saleQuantity.sellable", "s.saleEvidence().saleRefused()", "false")},
+		edit("reconcile.saleQuantity.sellable", "s.saleEvidence().saleRefused(true)", "false")},
 	{"joined_unwitnessed", "the end of another's position, which botd joined unseen, is not witnessed by its row", "39",
 		"reconcile TestAPositionThatBotdJoinedUnseenEndsByItsRow",
 		edit("reconcile.positionEvidence.showsEnd", "e.closedUnseen(symbol)", "false")},

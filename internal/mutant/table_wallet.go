@@ -338,7 +338,7 @@ var wallet = []Row{
 		edit("reconcile.walletComparison.recordUnattributed", "s.tracker.showsBeforeSale(symbol)", "false")},
 	{"passed_stop_waits", "a stop whose price is passed waits for an exit whose refusal is confirmed", "40",
 		"reconcile TestPassedStopIsReplacedOnceTheRefusalOfItsExitIsConfirmed",
-		edit("reconcile.spotStops.converge", "!d.saleEvidence().mayHaveSold()", "!d.saleEvidence().saleRefused()")},
+		edit("reconcile.spotStops.converge", "!d.saleEvidence().mayHaveSold()", "!d.saleEvidence().saleRefused(true)")},
 	{"unread_wallet_unprotected", "while botd stands down, nothing is protected as long as only the wallet cannot be read", "40",
 		"reconcile TestStopReturnsStandingDownWhileOnlyTheWalletCannotBeRead",
 		edit("reconcile.observedAccount.MayProtectUnread", "(o.walletRead || «listed»)", "false")},
