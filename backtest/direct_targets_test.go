@@ -176,7 +176,7 @@ func TestDirectMachineFollowsTargets(t *testing.T) {
 func TestEngineChangesPlansWhileAnOrderIsInFlight(t *testing.T) {
 	t.Parallel()
 	const (
-		changed = "engine: a target that changed beside an order under way"
+		changed = "engine: a target that changed next to an order under way"
 		even    = "\n102 103 102 103\n102 103 102 103"
 	)
 	parts := func(latencyMS, largest int64) func(*backtest.Config, *exchange.Symbol) {

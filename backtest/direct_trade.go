@@ -38,7 +38,7 @@ func (d *direct) round(nowMS int64) {
 	case d.pending == 0:
 		d.converge()
 	case d.held.Quantity != 0 && d.inForce.Target != d.sentFor: // the engine may reduce the position in addition to the order
-		d.giveUp("a target that changed beside an order under way")
+		d.giveUp("a target that changed next to an order under way")
 	}
 }
 

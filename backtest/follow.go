@@ -2,7 +2,7 @@ package backtest
 
 import "botd/runtime/engine"
 
-// While a candle plays, trailing exits see the prices along its path, until the desired stop stands: the path can
+// While a candle plays, trailing exits see the prices along its path, until the desired stop is resting: the path can
 // meet a stop that trails a high on the way down from it. No other decision sees these prices, since the path is a
 // guess.
 

@@ -80,7 +80,7 @@ func signatureKeys(c *SignatureConfig) []key {
 func breakerKeys(c *BreakerConfig) []key {
 	return []key{
 		{name: "unknowns", value: whole(&c.Uncertain, 1, 1000),
-			what: "number of orders with unknown outcome, `within` the window, that pauses openings", unit: "orders", example: "3"},
+			what: "number of orders with an uncertain outcome, `within` the window, that pauses openings", unit: "orders", example: "3"},
 		{name: "within", value: duration(&c.WithinMS, second, 7*day), what: "length of the window for `unknowns`", example: "10m"},
 		{name: "pause", value: duration(&c.PauseMS, second, 7*day), what: "how long openings pause after `unknowns`", example: "10m"},
 		{name: "empty_endings", value: whole(&c.EmptyEndings, 1, 1000),

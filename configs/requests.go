@@ -154,8 +154,8 @@ func (c *Config) demandOf(market exchange.Market) demand {
 	return d
 }
 
-// countSeries counts the series of candles. Of those that close at the same time the engine reads the ones first by which a strategy decides,
-// then the shorter intervals.
+// countSeries counts the series of candles. Among series that close together, the engine first reads those that a strategy decides on, then the shorter
+// intervals.
 func (d *demand) countSeries(strategies []StrategyConfig) {
 	type series struct {
 		symbol   string

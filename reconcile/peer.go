@@ -31,7 +31,7 @@ type peerOrder struct {
 // peerTrades is what the orders of the peer have bought and sold on a spot symbol, according to the lists.
 type peerTrades struct {
 	orders     []peerOrder       // filled, oldest first
-	sold       exchange.Quantity // the part of these that own sales have sold
+	sold       exchange.Quantity // the part of these that botd's sales have sold
 	saleListed bool              // an open list has shown a sale of the peer and then no more
 	continued  exchange.Quantity // quantity that they have bought or, if negative, sold in starts that the journal knows
 }

@@ -139,13 +139,13 @@ func (s peerOrders) noteSoldUnknown(symbol *SymbolState) {
 	symbol.spot.soldUnknown = max(symbol.spot.soldUnknown, sum)
 }
 
-// stopExcess is by how much own and the peer's stops together exceed a spot position.
+// stopExcess is by how much the stops of botd and of the peer together exceed a spot position.
 type stopExcess struct {
-	quantity exchange.Quantity // quantity by which own and the other botd's stops exceed the position
+	quantity exchange.Quantity // quantity by which they exceed it
 	sinceMS  int64             // since when they exceed it; 0 if they do not
 }
 
-// noteExcess records since when own and the peer's stops together exceed the position. An old list may
+// noteExcess records since when the stops of botd and of the peer together exceed the position. An old list may
 // show a stop that has ended, so the wallet must freeze the asset for all of them.
 func (s peerOrders) noteExcess(symbol *SymbolState) {
 	t := &symbol.spot

@@ -178,8 +178,8 @@ func (s *SymbolState) rowOf(snapshot *Snapshot) *exchange.Position {
 	return nil
 }
 
-// Liquidation returns the row of positions/history that shows the liquidation of botd's position, of one that no fill explains, which may come from an
-// opening that the exchange refused but executed, or of one that the list has shown before the current one; nil for none.
+// Liquidation returns the row of positions/history that shows a liquidation; nil for none. That is of botd's position. It is also of a position that no fill
+// explains, since it may come from an opening that the exchange refused but executed. And it is of a position that the list showed before the current one.
 func (s *SymbolState) Liquidation(snapshot *Snapshot) *exchange.Position {
 	row := s.rowOf(snapshot)
 	for i := 0; i < len(snapshot.Closed) && row == nil; i++ {

@@ -195,8 +195,8 @@ func (t *tracked) boughtSince(p *account.Placement, before priorBalance) bool {
 	})
 }
 
-// paidBefore returns the live purchases of other assets whose money is gone and whose units have come according to the wallet, although no list has
-// shown them: they cost nothing any more.
+// paidBefore returns the live purchases of other assets that no list has shown and the wallet has: the money is deducted and the units are credited. Their
+// cost is already counted.
 func (t *Tracker) paidBefore(p *account.Placement) (paid []*account.Placement) {
 	for q := range t.Live() {
 		order, before, on := q.Order(), t.delivery(q).before, t.Symbol(q.Symbol())
@@ -342,8 +342,8 @@ func (s unlistedOrders) noteWalletShortfall(p *account.Placement, symbol *Symbol
 // The exchange may execute a purchase on spot twice (exactly-once.md, case 41), and the order history may show only one of the executions. The
 // purchase has then ended, but the wallet still shows the other one: since it was sent, the wallet has paid for two and received the units of two.
 
-// formerPurchase is the newest purchase on a symbol that has ended. Only of a purchase by amount does it know the wallet before, from which a second
-// execution can be recognized.
+// formerPurchase is the newest purchase on a symbol that has ended. It knows the earlier wallet only for purchases by amount; a second
+// execution is recognized from that.
 type formerPurchase struct {
 	clientOrderID     string
 	order             exchange.NewOrder

@@ -8,7 +8,7 @@ import (
 )
 
 // Two botds with one strategy send the same order at the same moment. If the lists of an exchange omit client order ids, each would take the other's
-// order for its own, executed twice, and would sell or cancel what is not its own. On such an exchange each start therefore marks its orders: it
+// order for a second execution of its own, and would sell or cancel what is not its own. On such an exchange each start therefore marks its orders: it
 // shifts the amount of a spot purchase, and the limit of a sale at the collar, by some ticks derived from the random part of its ids.
 
 const (

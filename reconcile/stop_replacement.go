@@ -76,8 +76,8 @@ func (s *SymbolState) ReplacementQuantity() (sum exchange.Quantity) {
 }
 
 // noteTwins looks for twins of botd's stops: rows without an id that have the form and the price of one of them, while the wallet holds no units for both.
-// Another botd with a copy of the journal has placed them. One that covers units without a stop of botd's stands in for a stop at once. If both cover the same
-// units, botd gives way after a moment: first the botd whose stop has the larger mark or, of equal ones, the higher id.
+// Another botd with a copy of the journal has placed them. One that covers units without a stop of botd's counts as their stop at once. If both cover the same
+// units, botd removes its own after a moment: first the botd whose stop has the larger mark or, of equal ones, the higher id.
 func (s peerOrders) noteTwins(symbol *SymbolState) {
 	t := &symbol.spot.replaced
 	since := t.twinMS

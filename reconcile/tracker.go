@@ -106,13 +106,13 @@ func NewTrackerWithoutLedger(settle placement.Settle) *Tracker {
 }
 
 func newTracker(state *account.State) *Tracker {
-	b := &Tracker{
+	t := &Tracker{
 		tracked:         tracked{journalled: state, bySymbol: map[exchange.SymbolKey]*SymbolState{}},
 		observedAccount: observedAccount{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
 		sentRequests:    newSentRequests(),
 	}
-	b.peer.account, b.peer.pass, b.peer.unnamed = &b.tracked, &b.pass, &b.unnamedPeer
-	return b
+	t.peer.account, t.peer.pass, t.peer.unnamed = &t.tracked, &t.pass, &t.unnamedPeer
+	return t
 }
 
 // Checkpoint returns the current journalled state, for the journal.
@@ -127,17 +127,17 @@ func Restore(settle placement.Settle, c *record.Checkpoint) (*Tracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := newTracker(state)
-	b.listLive()
+	t := newTracker(state)
+	t.listLive()
 	for journalled := range state.Symbols() {
-		symbol := b.Track(journalled.Key())
+		symbol := t.Track(journalled.Key())
 		symbol.position = -symbol.Ignored()
 	}
 	for p := range state.Live() {
-		b.notePriorBalance(p)
+		t.notePriorBalance(p)
 	}
-	b.refusals.restore(state.RefusedPlacements())
-	return b, nil
+	t.refusals.restore(state.RefusedPlacements())
+	return t, nil
 }
 
 // Apply changes the journalled state by one record. A record about an order, or about the part of a

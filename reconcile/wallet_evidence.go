@@ -26,8 +26,8 @@ func (e walletEvidence) boughtWithItsMoney(order *exchange.NewOrder, before prio
 	return bought
 }
 
-// boughtTimes returns the quantity that a purchase has bought according to the wallet, and in how many executions. Both are 0 unless the money of that
-// many is gone, to within one quantity step each, and the asset has grown by what that money buys.
+// boughtTimes returns the quantity that a purchase has bought according to the wallet, and in how many executions. Both are 0 unless the wallet has lost
+// the cost of that many executions, to within one quantity step each, and has gained the units which that money buys.
 func (e walletEvidence) boughtTimes(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) (bought exchange.Quantity, times int64) {
 	if before.atMS == 0 || !e.fetched.Balances.Done() || e.tracker.StandsDown() {
 		return 0, 0

@@ -25,7 +25,7 @@ func PortableFiles(c *configs.StrategyConfig) (map[string][]byte, error) {
 		path, _ := tape.ColumnPath(c.ColumnPaths[i])
 		file := strings.TrimSuffix(name, strings.TrimPrefix(c.ColumnPaths[i], path)) // without its prefix
 		if !filepath.IsLocal(file) {
-			return nil, fmt.Errorf("columns: %s does not lie beside the strategy's file, and would not be found from a copy of that", file)
+			return nil, fmt.Errorf("columns: %s is not next to the strategy's file, and would not be found from a copy of that", file)
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {

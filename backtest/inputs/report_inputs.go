@@ -124,7 +124,7 @@ func (b *Files) written(inputs *backtest.Inputs, symbols []*exchange.Symbol) (gi
 func writeScript(directory string, files map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !filepath.IsLocal(name) {
-			return fmt.Errorf("the report's script %q is not beside its strategy", name)
+			return fmt.Errorf("the report's script %q is not next to its strategy", name)
 		}
 		if err := writeNew(filepath.Join(directory, name), files[name]); err != nil {
 			return err

@@ -290,7 +290,7 @@ func TestTheFilesOfAStrategyMoveWithIt(t *testing.T) {
 		t.Error(diff)
 	}
 	if files, err := PortableFiles(load("../beside.csv")); files != nil || err == nil ||
-		err.Error() != "columns: ../beside.csv does not lie beside the strategy's file, and would not be found from a copy of that" {
+		err.Error() != "columns: ../beside.csv is not next to the strategy's file, and would not be found from a copy of that" {
 		t.Errorf("have %v, %v", files, err)
 	}
 	c := load("one.csv, data/two.csv=p_")
@@ -313,7 +313,7 @@ func TestReportScriptsStayInTheirFolder(t *testing.T) {
 	d := t.TempDir()
 	for _, name := range []string{"../x.star", "/x.star", "a/../../x.star"} {
 		if err := writeScript(d, map[string]string{"a.star": "1", name: "2"}); err == nil ||
-			err.Error() != fmt.Sprintf("the report's script %q is not beside its strategy", name) {
+			err.Error() != fmt.Sprintf("the report's script %q is not next to its strategy", name) {
 			t.Errorf("%s: have %v", name, err)
 		}
 	}
@@ -330,7 +330,7 @@ func TestReportScriptsStayInTheirFolder(t *testing.T) {
 	}
 	report := func(text string) string { return put(t, t.TempDir(), "report.json", text) }
 	_, _, err := given(t).Reread(report(`{"inputs": {"strategies": [{"name": "a", "script": {"path": "../a.star", "text": "1"}}]}}`))
-	refused(t, "a script", "the report's script \"../a.star\" is not beside its strategy", failure.IO, err)
+	refused(t, "a script", "the report's script \"../a.star\" is not next to its strategy", failure.IO, err)
 	for _, c := range []struct {
 		what, want string
 		code       int

@@ -163,7 +163,7 @@ func bootstrapGroup(b *backtest.Bootstrap) figureGroup {
 
 // metricGroup shows every metric of the daily returns compared with holding, with its formula and source.
 func metricGroup(r *backtest.Result) figureGroup {
-	g := figureGroup{Name: "Daily returns r beside holding b, risk-free f a day"}
+	g := figureGroup{Name: "Daily returns r next to holding b, risk-free f a day"}
 	for _, d := range backtest.Metrics() {
 		name := strings.ToUpper(d.Name[:1]) + strings.ReplaceAll(d.Name[1:], "_", " ")
 		g.Figures = append(g.Figures, figure{Name: name, Value: metric(r.Metrics[d.Name]), Note: d.Source, Formula: d.Formula})

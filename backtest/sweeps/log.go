@@ -67,7 +67,7 @@ func begin(directory string, spec *Spec, strategy map[string][]byte) (*Log, erro
 	}
 	for name, bytes := range strategy {
 		if !filepath.IsLocal(name) {
-			return nil, fmt.Errorf("%s is not beside the strategy's file", name)
+			return nil, fmt.Errorf("%s is not next to the strategy's file", name)
 		}
 		path := filepath.Join(directory, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, bytes, 0o600)); err != nil {

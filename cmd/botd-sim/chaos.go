@@ -50,7 +50,7 @@ position's stop must be open. Otherwise the exit code is 1.`,
 	f.DurationVar(&flags.patience, "patience", 5*time.Minute, "time after the last kill until the quantity must be reached")
 	f.Uint64Var(&flags.seed, "seed", 1, "seed of kills and faults")
 	f.BoolVar(&flags.calm, "no-faults", false, "kill only, without faults of the exchange")
-	f.StringVar(&flags.binary, "botd", "", "the botd to kill (default: the one beside botd-sim, or else one built from the source here)")
+	f.StringVar(&flags.binary, "botd", "", "the botd to kill (default: the one next to botd-sim, or else one built from the source here)")
 	f.StringVar(&flags.directory, "dir", "", "directory for configuration, journal and logs (default: a new one, removed on success)")
 	shell.OutputFlag(command)
 	return command

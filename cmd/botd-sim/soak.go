@@ -38,7 +38,7 @@ and GODEBUG are passed on to the daemon.`,
 	f.DurationVar(&flags.warm, "warm", 30*time.Minute, "warm-up, excluded from the slope")
 	f.Float64Var(&flags.slope, "slope", 1, "maximum growth of the memory, MB an hour")
 	f.Float64Var(&flags.rate, "rate", 5, "minimum number of orders a second")
-	f.StringVar(&flags.binary, "botd", "", "the botd to measure (default: the one beside botd-sim, or else one built from the source here)")
+	f.StringVar(&flags.binary, "botd", "", "the botd to measure (default: the one next to botd-sim, or else one built from the source here)")
 	f.StringVar(&flags.directory, "dir", "", "directory for configuration, journal and logs (default: a new one, removed on success)")
 	shell.OutputFlag(command)
 	return command

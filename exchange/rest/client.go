@@ -1,7 +1,7 @@
 // Package rest implements the signed HTTP client, with clock offset, request budget, and backoff for reads.
 //
 // Reads are retried after 429, 5xx and network errors, within bounds. A request that changes
-// something is sent at most once, and a placement with an unknown outcome is *exchange.Uncertain.
+// something is sent at most once, and a placement with an uncertain outcome is *exchange.Uncertain.
 // The client follows no redirect, uses no proxy from the environment and bounds bodies. No error
 // contains a key, a secret or a signature.
 package rest

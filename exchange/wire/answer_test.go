@@ -366,7 +366,7 @@ func TestErrorStatusesAreClassifiedByOperationAndBody(t *testing.T) {
 	}
 }
 
-// An unknown outcome must not match a refusal, or "certainly not sent", in errors.As.
+// An uncertain outcome must not match a refusal, or "certainly not sent", in errors.As.
 func TestUncertainOutcomeMatchesNoOtherKind(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 201, 302, 400, 403, 429, 500, 503} {

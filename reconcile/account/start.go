@@ -114,8 +114,8 @@ func (s *starts) noteOn(key exchange.SymbolKey, id placement.Serial) {
 	s.reportedOn[key] = on
 }
 
-// boundedEpoch returns an id's epoch, but at most the newest start's: an id from a botd whose clock was ahead proves nothing about later starts, whose orders
-// an old backup may lack.
+// boundedEpoch returns the smaller of an id's epoch and the newest start's: an id from a botd whose clock was ahead proves nothing about later starts,
+// whose orders an old backup may lack.
 func (s *starts) boundedEpoch(id placement.Serial) int64 { return min(id.Start.Epoch, s.newest.Epoch) }
 
 // note records that the journal knows a start and its ids up to a sequence.

@@ -268,7 +268,7 @@ func (e *Engine) routeAnswer(event *EventAnswer) {
 	}
 }
 
-// start begins a new epoch: every uncertain order becomes uncertain, then the first round runs.
+// start begins a new epoch: every order that was being sent becomes uncertain, then the first round runs.
 func (e *Engine) start() {
 	e.started, e.readHealth.soundMS, e.readHealth.endedMS, e.breaker.breaking = true, e.nowMS, e.nowMS, e.tracker.Breaking(e.nowMS)
 	e.startMS = e.nowMS

@@ -57,8 +57,8 @@ type symbolBefore struct {
 	latch      int
 }
 
-// lostExcess reports whether the position on the side of the target exceeded the fills, and less of that excess is left: the plan in force was decided by
-// all of it, and what it lacks now would be opened at once.
+// lostExcess reports whether the position on the side of the target exceeded the fills, and less of that excess is left: the plan in force assumed the
+// whole excess, so the part that is gone would be opened again at once.
 func (before *symbolBefore) lostExcess(leg *leg) bool {
 	sign := exchange.Quantity(leg.state.Plan().Target().Sign())
 	position, excess := leg.symbol.Position()*sign, (before.position-before.known)*sign

@@ -32,7 +32,7 @@ function glance(s) {
   const calm = !s.quarantines.length && !s.unknown.length && !s.blind;
   return h("section.panel", { key: "glance", "aria-label": "At a glance" }, h("p.calm", tag(calm ? "ok" : "failed", calm ? "agree" : "check"),
     h("span", h("strong", calm ? "Exchange and journal agree." : s.blind ? "botd cannot read the exchange."
-        : `${f.plural(s.quarantines.length, "symbol")} in quarantine, ${f.plural(s.unknown.length, "order")} with an unknown outcome.`),
+        : `${f.plural(s.quarantines.length, "symbol")} in quarantine, ${f.plural(s.unknown.length, "order")} with an uncertain outcome.`),
       " The last complete round was ", s.last_ms ? ago(s.last_ms, now()) : "never", s.failed ? `; ${s.failed} failed since` : "", ".")));
 }
 
@@ -61,12 +61,12 @@ function quarantine(q, done) {
 const choice = (name, lines) => h("div.panel-body", h("h3.note", name), h("ul", lines.map((line) => h("li", "· ", line))));
 
 function unknown(all) {
-  return panel("Orders with an unknown outcome", { key: "unknown", note: all.length ? f.plural(all.length, "order") : null },
+  return panel("Orders with an uncertain outcome", { key: "unknown", note: all.length ? f.plural(all.length, "order") : null },
     all.length ? unknownTable(all) : empty("The outcome of every order is known",
       "An order whose answer was lost is listed here until two equal snapshots settle it. It is never sent again."));
 }
 
-const unknownTable = (all) => table("Orders with an unknown outcome", [{ name: "Sent", cell: (o) => ago(o.sent_ms, now()) },
+const unknownTable = (all) => table("Orders with an uncertain outcome", [{ name: "Sent", cell: (o) => ago(o.sent_ms, now()) },
     { name: "Strategy", cell: (o) => strategyLink(o.strategy) },
     { name: "Symbol", cell: (o) => symbolLink(o.market, o.symbol) },
     { name: "For", cell: (o) => f.words(o.purpose) },
