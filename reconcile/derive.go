@@ -129,9 +129,9 @@ func (t *Tracker) inputs(desired *Desired, symbol *SymbolState, nowMS int64) inp
 // its parts are restingOrders and the parts of safeguards.
 type derivation struct {
 	safeguards
-	plan      account.Plan
-	priced    *record.Record
-	unlevered bool // the leverage differs from the desired one: nothing opens
+	plan            account.Plan
+	priced          *record.Record
+	leverageDiffers bool // the leverage differs from the desired one: nothing opens
 }
 
 // safeguards are the part of a derivation that reduces and protects, and can open nothing: it does not see the plan's target and orders. Its parts are
@@ -141,11 +141,11 @@ type safeguards struct {
 	changes
 	reason string // the plan's
 
-	shrunk    []*account.Placement // stops to cancel, because they sell more than the position
-	dusting   bool                 // whether the protection closes a remainder that is too small for an order
-	exiting   bool                 // this round exits the position
-	reserved  exchange.Quantity    // quantity that a spot exit will sell as soon as the stops that freeze it have ended
-	postponed bool                 // a refused exit waits to be repeated
+	shrunk      []*account.Placement // stops to cancel, because they sell more than the position
+	closingDust bool                 // whether the protection closes a remainder that is too small for an order
+	exiting     bool                 // this round exits the position
+	reserved    exchange.Quantity    // quantity that a spot exit will sell as soon as the stops that freeze it have ended
+	postponed   bool                 // a refused exit waits to be repeated
 }
 
 func (t *Tracker) derivation(desired *Desired, nowMS int64) *derivation {
@@ -275,11 +275,11 @@ func (d *derivation) setLeverage() bool {
 	if d.plan.Target().Sign() == 0 && d.plan.Orders().Len() == 0 {
 		return false
 	}
-	d.unlevered = d.symbol.position != 0 || len(d.targetOrders)+len(d.keyedOrders) > 0
-	if !d.unlevered || d.symbol.settled && !d.unsettled {
+	d.leverageDiffers = d.symbol.position != 0 || len(d.targetOrders)+len(d.keyedOrders) > 0
+	if !d.leverageDiffers || d.symbol.settled && !d.unsettled {
 		d.add(Intent{Purpose: placement.Leverage, Leverage: desired.Leverage, Reason: "the desired leverage"})
 	}
-	return !d.unlevered
+	return !d.leverageDiffers
 }
 
 // convergeTarget converges the position: delta = target - position - signed in flight.
@@ -398,7 +398,7 @@ func (s *inputs) amountFor(quantity exchange.Quantity) exchange.Amount {
 // opening requires.
 func (d *derivation) readyToOpen() bool {
 	settled := d.symbol.settled || d.desired.BetweenRounds && d.symbol.onlyOpeningsPending
-	return settled && !d.unsettled && !d.unlevered
+	return settled && !d.unsettled && !d.leverageDiffers
 }
 
 // Intent is one change derived from the plan and the known state.

@@ -188,7 +188,7 @@ func (d positionExit) closeDust(whole bool, reason string) {
 	if d.symbol.Key().Market == exchange.Spot || d.ownPosition == 0 || !whole || d.symbol.Ignored() != 0 {
 		return
 	}
-	d.dusting = true
+	d.closingDust = true
 	for _, p := range slices.Concat(d.stops, d.profits) {
 		if p.Key() == dustKey && d.nowMS-p.SentMS() < int64(d.desired.Interval) {
 			return

@@ -384,7 +384,7 @@ func (s positionComparison) readPosition(symbol *SymbolState) bool {
 			if symbol.AtVenue() == 0 && symbol.Known() == 0 {
 				s.useShownPosition(symbol) // it is protected, whichever list is right
 			}
-			s.standOpened(symbol)
+			s.assumeOpened(symbol)
 			symbol.equal.reset()
 			symbol.settled = false
 			return false

@@ -18,7 +18,7 @@ func (s positionComparison) partialPosition(symbol *SymbolState) {
 		symbol.spot.lag.note(s.evidence, symbol, s.tracker.walletLags(symbol), false)
 	case !s.fetched.Positions.Done(), s.fetched.lacksPosition(symbol.Key()):
 		if !s.useShownPosition(symbol) {
-			s.standOpened(symbol)
+			s.assumeOpened(symbol)
 		}
 	case s.readPosition(symbol):
 		symbol.read, symbol.residual = true, symbol.position-symbol.Known()
@@ -47,9 +47,9 @@ func (s positionComparison) noteOmitted(symbol *SymbolState) {
 	}
 }
 
-// standOpened treats the quantity that botd's own fills have opened since the last list as held, until
+// assumeOpened treats the quantity that botd's own fills have opened since the last list as held, until
 // the list is read again, or a snapshot's two lists agree.
-func (s positionComparison) standOpened(symbol *SymbolState) {
+func (s positionComparison) assumeOpened(symbol *SymbolState) {
 	t, known := &symbol.futuresEvidence, symbol.Known()
 	if symbol.positionMS > symbol.FilledMS()+s.tracker.Settle().StalenessMS || t.by != noWitness {
 		return // the list has been read since then and is current, or a witness confirms the end

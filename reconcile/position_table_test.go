@@ -160,7 +160,7 @@ func TestFillsDefinePositionWhileListIsUnreadable(t *testing.T) {
 			c.with(d, symbol)
 		}
 		s := d.tracker.survey(&Snapshot{})
-		s.positionComparison().standOpened(symbol)
+		s.positionComparison().assumeOpened(symbol)
 		if have := symbol.futuresEvidence.untrusted; have != c.want {
 			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
 		}

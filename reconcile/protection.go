@@ -127,7 +127,7 @@ func (d *safeguards) positionProtection() positionProtection { return positionPr
 func (d positionProtection) converge() {
 	protection := d.desired.Protection
 	switch {
-	case d.dusting:
+	case d.closingDust:
 		return // existing protection closes the remainder
 	case d.symbol.Key().Market == exchange.Spot && (d.spotPosition().toProtect() > 0 || d.spotPosition().soldByOthers() ||
 		len(d.symbol.spot.replaced.orders) > 0 || d.tracker.StandsDown() && d.symbol.jointPosition() > 0):

@@ -112,7 +112,7 @@ func (d spotStops) addStop(quantity exchange.Quantity, price exchange.Price) {
 	order := exchange.NewOrder{Type: exchange.StopLimit, Side: exchange.Sell, Quantity: quantity, StopPrice: price}
 	order.Price = stopLimit(d.symbol.rules, price, quantity, d.desired.Collar)
 	order.Price += min(d.startMark().sale(order.Price), max(0, price-order.Price))
-	if order.Price <= price && price > 0 && !d.tooSmall(quantity) && !d.deniedRest() {
+	if order.Price <= price && price > 0 && !d.tooSmall(quantity) && !d.deniedStopsRest() {
 		d.add(Intent{Purpose: placement.StopLoss, Reason: "protects the position", Order: order})
 	}
 }

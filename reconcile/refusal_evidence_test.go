@@ -157,7 +157,7 @@ func TestRefusedPurchaseIsPaidByTheWallet(t *testing.T) {
 		w.hasMoney("1.01", "0", "9500")
 		s := w.tracker.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, Balances: exchange.FetchedOf(w.tracker.balances)})
 		c.with(&before, w.now)
-		if have := s.walletEvidence().paidThoughRefused(&before, w.tracker.Symbol(coin)); have != c.want {
+		if have := s.walletEvidence().boughtDespiteRefusal(&before, w.tracker.Symbol(coin)); have != c.want {
 			t.Errorf("%s: want %d, have %d", name, c.want, have)
 		}
 	}

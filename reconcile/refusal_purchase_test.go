@@ -44,7 +44,7 @@ func TestExecutedRefusedPurchaseGetsAStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			paidThoughRefused(t, c.held, c.asset, c.usd, c.want)
+			boughtDespiteRefusal(t, c.held, c.asset, c.usd, c.want)
 		})
 	}
 }
@@ -97,7 +97,7 @@ func TestStopOfARefusedPurchaseStaysWhereAWalletLacksIt(t *testing.T) {
 	}
 }
 
-func paidThoughRefused(t testing.TB, held exchange.Quantity, asset, usd string, want exchange.Quantity) {
+func boughtDespiteRefusal(t testing.TB, held exchange.Quantity, asset, usd string, want exchange.Quantity) {
 	w, derive := refusedPurchase(t, held)
 	w.hasMoney(asset, "0", usd)
 	if have := stopped(derive()); have != want {

@@ -17,7 +17,7 @@ func (s unlistedOrders) noteRefusedPurchases(symbol *SymbolState) (bought exchan
 	s.reopenPaid(symbol)
 	for r := range s.tracker.refusedOn(symbol.Key()) {
 		if r.bought == 0 {
-			r.bought = s.walletEvidence().paidThoughRefused(r, symbol)
+			r.bought = s.walletEvidence().boughtDespiteRefusal(r, symbol)
 		}
 		if r.bought > 0 && (sinceMS == 0 || r.SentMS < sinceMS) {
 			sinceMS = r.SentMS
@@ -45,7 +45,7 @@ func (s unlistedOrders) reopenPaid(symbol *SymbolState) {
 		if one.Symbol != symbol.Key() || one.order.Side != exchange.Buy || s.fetched.BeganMS > s.tracker.noReadBefore(one.atMS) {
 			return false
 		}
-		if one.bought = s.walletEvidence().paidThoughRefused(&one, symbol); one.bought > 0 {
+		if one.bought = s.walletEvidence().boughtDespiteRefusal(&one, symbol); one.bought > 0 {
 			s.tracker.refused = append(s.tracker.refused, one)
 		}
 		return one.bought > 0

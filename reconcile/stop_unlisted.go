@@ -54,8 +54,8 @@ func (s spotPosition) frozenUnlisted() exchange.Quantity {
 	return frozen
 }
 
-// deniedRest reports whether the wallet shows that stops rest although open list and history show their ends.
-func (d spotStops) deniedRest() bool {
+// deniedStopsRest reports whether the wallet shows that stops rest although open list and history show their ends.
+func (d spotStops) deniedStopsRest() bool {
 	t, position := &d.symbol.spot.denied, d.spotPosition()
 	protected := position.toProtect()
 	return d.tracker.walletRead && t.quantity >= 2*protected && d.tooSmall(protected-(position.frozenUnlisted()-t.frozen))

@@ -12,16 +12,16 @@ type walletEvidence struct{ *evidence }
 
 func (e *evidence) walletEvidence() walletEvidence { return walletEvidence{e} }
 
-// paidThoughRefused returns the quantity that a refused purchase has bought according to the wallet.
-func (e walletEvidence) paidThoughRefused(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
+// boughtDespiteRefusal returns the quantity that a refused purchase has bought according to the wallet.
+func (e walletEvidence) boughtDespiteRefusal(r *RefusedOrder, symbol *SymbolState) exchange.Quantity {
 	if e.fetched.BeganMS <= r.atMS || e.tracker.boughtSince(nil, r.before) {
 		return 0
 	}
-	return e.boughtWithItsMoney(&r.order, r.before, symbol)
+	return e.boughtFor(&r.order, r.before, symbol)
 }
 
-// boughtWithItsMoney returns the quantity that a purchase has bought according to the wallet.
-func (e walletEvidence) boughtWithItsMoney(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) exchange.Quantity {
+// boughtFor returns the quantity that a purchase has bought according to the wallet.
+func (e walletEvidence) boughtFor(order *exchange.NewOrder, before priorBalance, symbol *SymbolState) exchange.Quantity {
 	bought, _ := e.boughtTimes(order, before, symbol)
 	return bought
 }
@@ -110,7 +110,7 @@ func (e walletEvidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity
 	for _, p := range symbol.live {
 		order, before := p.Order(), e.tracker.delivery(p).before
 		if order.Side == exchange.Buy && e.fetched.BeganMS > e.tracker.arrivedMS(p) && !e.tracker.boughtSince(p, before) {
-			sum += e.boughtWithItsMoney(&order, before, symbol)
+			sum += e.boughtFor(&order, before, symbol)
 		}
 	}
 	for r := range e.tracker.refusedOn(symbol.Key()) {

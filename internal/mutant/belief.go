@@ -278,7 +278,7 @@ var belief = []Row{
 		edit("runtime/engine.permission.withdrawn", "w.revisions != p.revisionsOf(w.intent.Strategy)", "false")},
 	{"standing_stop_forgotten", "while botd stands down, a repeated stop does not back off after a refusal", "40",
 		"runtime/engine TestStopThatStandsDownBacksOff",
-		edit("runtime/engine.backoffs.doubtsEnd", "b.tracker.StandsDown()", "false")},
+		edit("runtime/engine.backoffs.stopStillDesired", "b.tracker.StandsDown()", "false")},
 	{"share_unestimated", "strategies that trade between two reads of the wallet share its change by traded value alone", "results",
 		"runtime/engine TestEachStrategyGetsItsOwnResult",
 		edit("runtime/engine.results.divide", "r.estimate(leg)", "exchange.Amount{}")},

@@ -86,12 +86,12 @@ var protocol = []Row{
 
 	// Uncertainty blocks what opens.
 	{"unsettled_opens", "openings are sent while something on the symbol is uncertain", "class N", "", []Edit{
-		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.leverageDiffers", "true"},
 		{"runtime/engine.permission.withdrawn", "p.tracker.BlocksOpening(w.intent.Order.ClientOrderID, key)", "false"},
 		unchecked("unsettled"),
 	}},
 	{"several_open", "several openings of a symbol are sent in one round", "class N", "", []Edit{
-		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.unlevered", "true"},
+		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.leverageDiffers", "true"},
 		{"reconcile.derivation.enter", "len(d.targetOrders) > 0", "false"},
 		{"runtime/engine.dispatcher.act", "opens && opened", "false"},
 		{"runtime/engine.dispatcher.extendLadder", "d.dispatch(leg, &intents[i])", "d.dispatch(leg, &intents[i]) && false"},
@@ -113,8 +113,8 @@ var protocol = []Row{
 	{"broken_opens", "openings are sent while the breaker is tripped", "25", "",
 		edit("risk.Opening.breaking", "o.Tracker.Breaking(o.NowMS)", "false")},
 	{"quarantined_opens", "openings are sent on a quarantined symbol", "equation", "", []Edit{
-		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.unlevered",
-			`settled && !d.unsettled && !d.unlevered || d.symbol.Quarantine() != "" && !d.unsettled`},
+		{"reconcile.derivation.readyToOpen", "settled && !d.unsettled && !d.leverageDiffers",
+			`settled && !d.unsettled && !d.leverageDiffers || d.symbol.Quarantine() != "" && !d.unsettled`},
 		{"risk.Opening.quarantined", `o.State.Quarantine() != ""`, "false"},
 		unchecked("unsettled"),
 	}},
@@ -148,7 +148,7 @@ var protocol = []Row{
 	{"exit_blocked", "an exit waits until nothing is uncertain", "20", "",
 		edit("reconcile.positionExit.closeWhole", "d.exiting = true", "d.exiting = true; if d.unsettled { return }")},
 	{"stop_missing", "no stop is placed", "protection", "",
-		edit("reconcile.positionProtection.converge", "d.dusting", "true")},
+		edit("reconcile.positionProtection.converge", "d.closingDust", "true")},
 	{"key_refilled", "a quantity filled under a key is placed again", "plan", "", []Edit{
 		{"reconcile.restingOrders.slots", "slots[i].filled = «filled»", "0 * filled"},
 		uncheckedLimit("max_position"),
@@ -252,7 +252,7 @@ var protocol = []Row{
 		edit("reconcile.positionComparison.seekWitness", "symbol.residual.Abs() > t.freed", "false")},
 	{"witness_forgotten", "while the list cannot be read, a position stands whose end a witness has shown", "39",
 		"reconcile TestWitnessedEndCountsWhileListIsUnreadable",
-		edit("reconcile.positionComparison.standOpened", "t.by != noWitness", "false")},
+		edit("reconcile.positionComparison.assumeOpened", "t.by != noWitness", "false")},
 	{"double_stays", "a stop too many on spot stands while the open list cannot be read", "protection", "reconcile TestExtraStopIsCanceledWithoutOpenList",
 		edit("reconcile.spotStops.converge", "!d.allShown()", "true")},
 	{"repeat_fits", "on spot an exit after a lost one sells the free units, though the rest is frozen for the lost one", "20",

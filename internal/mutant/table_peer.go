@@ -4,7 +4,7 @@ package mutant
 var peer = []Row{
 	{"ended_position_refused", "while botd stands down, the stop of a futures position waits for refusals of the last one's stop", "40",
 		"runtime/engine TestStopOfTheNextPositionWaitsForNoRefusal",
-		edit("runtime/engine.backoffs.doubtsEnd", "one.symbol.Market == exchange.Spot", "true")},
+		edit("runtime/engine.backoffs.stopStillDesired", "one.symbol.Market == exchange.Spot", "true")},
 	{"peer_unprotected", "another botd's purchase on spot has no stop", "15", "reconcile TestAnotherBotdsSpotPurchaseIsProtected",
 		edit("reconcile.peerOrders.notePeerOrders", "o.Filled > 0 && o.ID > symbol.DecidedID()", "false")},
 	{"decision_forgotten", "a start forgets what a person has decided about orders of another botd", "53",

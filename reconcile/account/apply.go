@@ -167,7 +167,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 	s.watch(p.strategy).filled(p, before, grown, beyond)
 	symbol.fill(p, grown, r.AtMS, &s.settle)
 	s.refusals.endPosition(symbol)
-	if !s.unbooked {
+	if !s.withoutLedger {
 		s.books.Fill(p.booked(), grown)
 	}
 	t := s.strategy(p.strategy)
@@ -207,7 +207,7 @@ func (s *State) end(p *Placement, atMS int64) {
 	if (p.purpose == placement.Order || p.purpose == placement.ExitOrder) && (p.state == placement.Rejected || p.state == placement.Refused) {
 		s.strategy(p.strategy).ofKey(p.purpose, p.key).refusedMS = atMS
 	}
-	if !s.unbooked {
+	if !s.withoutLedger {
 		s.books.End(p.clientOrderID, p.orderID)
 	}
 	delete(s.placements, p.clientOrderID)

@@ -22,8 +22,8 @@ type State struct {
 	recorded
 	unrecorded
 
-	settle   placement.Settle
-	unbooked bool
+	settle        placement.Settle
+	withoutLedger bool
 }
 
 // recorded is the result of applying the journal's records; a checkpoint contains all of it. Each
@@ -71,7 +71,7 @@ func New(options Options) *State {
 }
 
 func newState(options Options) *State {
-	return &State{settle: options.Settle, unbooked: options.WithoutLedger,
+	return &State{settle: options.Settle, withoutLedger: options.WithoutLedger,
 		unrecorded: unrecorded{symbols: map[exchange.SymbolKey]*Symbol{}, strategies: map[string]*Strategy{}}}
 }
 
@@ -198,7 +198,7 @@ func (s *State) Orphans(configured func(strategy string, symbol exchange.SymbolK
 	var orphans []Orphan
 	for _, symbol := range s.recorded.symbols {
 		owner := symbol.owner
-		unfinished := symbol.known != 0 || !s.unbooked && s.ledger.Awaits(symbol.key) || s.unaccounted(owner)
+		unfinished := symbol.known != 0 || !s.withoutLedger && s.ledger.Awaits(symbol.key) || s.unaccounted(owner)
 		for _, p := range s.live {
 			if p.Symbol() == symbol.key {
 				unfinished = true

@@ -303,12 +303,12 @@ func (b *backoffs) nextMS() int64 {
 func (b *backoffs) watch() {
 	b.all = slices.DeleteFunc(b.all, func(one *backoff) bool {
 		symbol := b.tracker.Symbol(one.symbol)
-		over := b.nowMS-one.derivedMS > forgetBackoffMS || b.restsAfterAll(one)
+		over := b.nowMS-one.derivedMS > forgetBackoffMS || b.stillRests(one)
 		switch {
 		case one.purpose == placement.Cancel:
 			over = over || b.tracker.Placement(one.key) == nil
 		case !one.purpose.Opens() && one.purpose != placement.Leverage:
-			over = over || symbol.Settled() && symbol.Position() == 0 && symbol.Contradicted() == "" && !b.doubtsEnd(one)
+			over = over || symbol.Settled() && symbol.Position() == 0 && symbol.Contradicted() == "" && !b.stopStillDesired(one)
 		}
 		if over {
 			b.noteEnded(one)
@@ -325,18 +325,18 @@ func (b *backoffs) watch() {
 	}
 }
 
-// restsAfterAll reports whether a refused stop rests after all, as found since the newest refusal: the exchange had executed it, and refused the later ones
+// stillRests reports whether a refused stop rests after all, as found since the newest refusal: the exchange had executed it, and refused the later ones
 // because it holds the asset. The next stop is a different order.
-func (b *backoffs) restsAfterAll(one *backoff) bool {
+func (b *backoffs) stillRests(one *backoff) bool {
 	return one.purpose == placement.StopLoss && b.tracker.AnyLive(func(p *account.Placement) bool {
 		return p.Purpose() == one.purpose && p.Symbol() == one.symbol && p.Strategy() == one.strategy && p.Order().Type == one.kind &&
 			p.State() == placement.Working && !p.Duplicate() && p.SentMS() >= one.lastMS
 	})
 }
 
-// doubtsEnd reports whether a spot stop is still desired although nothing is left of its position: while botd stands down, it is sent whatever the wallet
-// shows. On futures a settled position has ended, and the next one needs its stop at once.
-func (b *backoffs) doubtsEnd(one *backoff) bool {
+// stopStillDesired reports whether a spot stop is still desired although nothing is left of its position: while botd stands down, it is sent whatever the
+// wallet shows. On futures a settled position has ended, and the next one needs its stop at once.
+func (b *backoffs) stopStillDesired(one *backoff) bool {
 	return one.purpose == placement.StopLoss && one.symbol.Market == exchange.Spot && b.tracker.StandsDown() && b.nowMS-one.derivedMS <= currentMS
 }
 

@@ -253,7 +253,7 @@ func (e *Engine) routeAnswer(event *EventAnswer) {
 		e.market.applyPolled(p.series, event)
 	case callEnded, callExecutions, callBetween:
 		e.accounting.applyAnswer(p, event)
-		e.round.hastenBooking()
+		e.round.bookSooner()
 		e.roster.endRemoved()
 	case callFunding:
 		e.market.applyFunding(p.leg, event)

@@ -72,8 +72,8 @@ func (s *readHealth) Blind(key exchange.SymbolKey) bool {
 	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) && s.blinded(d) })
 }
 
-// blindWide reports whether the account or a market is blind.
-func (s *readHealth) blindWide() bool {
+// accountOrMarketBlind reports whether the account or a market is blind.
+func (s *readHealth) accountOrMarketBlind() bool {
 	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return !d.oneSymbol() && s.blinded(d) })
 }
 

@@ -89,9 +89,9 @@ func (r *reader) fetchUnlisted() {
 	}
 }
 
-// fetchDoubted reads by id the orders about which no list is proof: the foreign openings that the open list omits, which may not have ended, and the
+// fetchUnconfirmed reads by id the orders about which no list is proof: the foreign openings that the open list omits, which may not have ended, and the
 // ended orders that it shows for longer than an old list does, which may rest.
-func (r *reader) fetchDoubted() {
+func (r *reader) fetchUnconfirmed() {
 	for symbol := range r.tracker.Symbols() {
 		for _, id := range append(r.tracker.OmittedForeign(symbol, &r.reading.snapshot), r.tracker.MayRest(symbol)...) {
 			r.askForRound(pendingCall{kind: callOrder, symbol: symbol, orderID: id}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: id})

@@ -99,8 +99,8 @@ func TestFailedReadsBlockOpenings(t *testing.T) {
 				t.Errorf("%s: want the cause for %s %t, have %q since %d", c.name, one.name, covers, why, seenMS)
 			}
 		}
-		if strings.Join(have, " ") != c.want || s.blindWide() != c.wide {
-			t.Errorf("%s: want %q, wide %t, have %q, %t", c.name, c.want, c.wide, have, s.blindWide())
+		if strings.Join(have, " ") != c.want || s.accountOrMarketBlind() != c.wide {
+			t.Errorf("%s: want %q, wide %t, have %q, %t", c.name, c.want, c.wide, have, s.accountOrMarketBlind())
 		}
 		if states := s.degraded(); len(states) != map[bool]int{true: 1}[c.want != ""] {
 			t.Errorf("%s: want it declared, have %+v", c.name, states)
@@ -126,7 +126,7 @@ func TestARoundThatHangs(t *testing.T) {
 	s.readingMS = b.nowMS
 	for afterMS, want := range map[int64]bool{30_000: false, 30_001: true} {
 		b.nowMS = 1_000_000 + afterMS
-		if s.Blind(bitcoin) != want || s.blindWide() != want || (len(s.degraded()) == 1) != want {
+		if s.Blind(bitcoin) != want || s.accountOrMarketBlind() != want || (len(s.degraded()) == 1) != want {
 			t.Errorf("after %d ms: want blind %t, have %t, %+v", afterMS, want, s.Blind(bitcoin), s.degraded())
 		}
 	}

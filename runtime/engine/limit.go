@@ -238,9 +238,9 @@ func (l *limits) rearmed(strategy string) {
 	}
 }
 
-// turnMS returns when limits next change only because time passes: at the end of the UTC day or of a
+// nextChangeMS returns when limits next change only because time passes: at the end of the UTC day or of a
 // breach.
-func (l *limits) turnMS() int64 {
+func (l *limits) nextChangeMS() int64 {
 	turn := exchange.Day1.OpenOf(l.nowMS) + int64(exchange.Day1)
 	earliest := func(scope string) {
 		for b := range l.tracker.Watch(scope).Breaches() {

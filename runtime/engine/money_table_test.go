@@ -141,13 +141,13 @@ func TestBreachBlocksEntriesUntilItEnds(t *testing.T) {
 	breach := func(strategy, rule string, untilMS int64) {
 		b.record(record.Record{Strategy: strategy, Body: record.Breach{Rule: rule, Reason: "a test", UntilMS: untilMS}})
 	}
-	if l.breached(name) || l.turnMS() != midnight || len(l.limitedBy(name)) != 0 {
-		t.Errorf("want nothing held back, and limits to change at midnight, have %t, %d", l.breached(name), l.turnMS()-b.nowMS)
+	if l.breached(name) || l.nextChangeMS() != midnight || len(l.limitedBy(name)) != 0 {
+		t.Errorf("want nothing held back, and limits to change at midnight, have %t, %d", l.breached(name), l.nextChangeMS()-b.nowMS)
 	}
 	breach(name, daily, b.nowMS+60_000)
 	breach(b.legs[1].config.Name, daily, b.nowMS+90_000)
-	if !l.breached(name) || l.turnMS() != b.nowMS+60_000 {
-		t.Errorf("want the strategy held back for a minute, have %t, %d", l.breached(name), l.turnMS()-b.nowMS)
+	if !l.breached(name) || l.nextChangeMS() != b.nowMS+60_000 {
+		t.Errorf("want the strategy held back for a minute, have %t, %d", l.breached(name), l.nextChangeMS()-b.nowMS)
 	}
 	if states := l.limitedBy(name); len(states) != 1 || states[0].UntilMS != b.nowMS+60_000 ||
 		states[0].Remedy != "clears automatically; exits and stops continue" || states[0].Cause != daily+": a test" ||
@@ -162,8 +162,8 @@ func TestBreachBlocksEntriesUntilItEnds(t *testing.T) {
 		t.Errorf("want a person to end the account's, have %+v", states)
 	}
 	b.nowMS += 60_000
-	if states := l.limitedBy(name); len(states) != 0 || l.turnMS() != b.nowMS+30_000 {
-		t.Errorf("want the strategy's over, and the other's to end next, have %+v, %d", states, l.turnMS()-b.nowMS)
+	if states := l.limitedBy(name); len(states) != 0 || l.nextChangeMS() != b.nowMS+30_000 {
+		t.Errorf("want the strategy's over, and the other's to end next, have %+v, %d", states, l.nextChangeMS()-b.nowMS)
 	}
 	l.rearmed("")
 	if l.breached(name) {

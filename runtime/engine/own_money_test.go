@@ -115,7 +115,7 @@ func TestARoundFollowsTheTurnOfADayAndTheEndOfABreach(t *testing.T) {
 		if c.untilTheNewDay {
 			want = (l.nowMS/day + 1) * day
 		}
-		if have := l.turnMS(); have != want {
+		if have := l.nextChangeMS(); have != want {
 			t.Errorf("%s: want %d ms from now, have %d", c.name, want-l.nowMS, have-l.nowMS)
 		}
 	}

@@ -222,7 +222,7 @@ func (r *reader) fetchVanished() {
 	if !r.reading.snapshot.FuturesOrders.Done() {
 		r.fetchUnlisted()
 	}
-	r.fetchDoubted()
+	r.fetchUnconfirmed()
 	r.fetchSpotHistory()
 	r.fetchNewest()
 	r.askEvidence()

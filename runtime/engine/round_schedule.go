@@ -23,7 +23,7 @@ func (r *round) schedule(acted bool) {
 	case r.accounting.ready(), r.results.outstandingMS != 0:
 		r.roundMS = r.nowMS + r.bookingMS()
 	case r.config.IdleRoundMS != 0:
-		r.roundMS = min(r.nowMS+r.config.IdleRoundMS, r.limits.turnMS())
+		r.roundMS = min(r.nowMS+r.config.IdleRoundMS, r.limits.nextChangeMS())
 	default:
 		r.roundMS = never
 	}
@@ -45,9 +45,9 @@ func (r *round) bookingMS() int64 {
 	return max(r.config.BusyRoundMS, min(r.config.IdleRoundMS, r.config.Settle.StalenessMS))
 }
 
-// hastenBooking schedules the next round soon if the answers to the ledger's reads were not
+// bookSooner schedules the next round soon if the answers to the ledger's reads were not
 // sufficient for booking.
-func (r *round) hastenBooking() {
+func (r *round) bookSooner() {
 	if r.config.IdleRoundMS != 0 && !r.reader.inProgress() && r.accounting.ready() {
 		r.roundMS = min(r.roundMS, r.nowMS+r.bookingMS())
 	}

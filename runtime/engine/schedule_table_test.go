@@ -140,7 +140,7 @@ func TestUnbookedAnswersHastenRound(t *testing.T) {
 		r := settled(t).engine.round
 		r.roundMS = r.nowMS + 15_000
 		c.with(r)
-		if r.hastenBooking(); r.roundMS != r.nowMS+c.want {
+		if r.bookSooner(); r.roundMS != r.nowMS+c.want {
 			t.Errorf("%s: want the round in %d ms, have it in %d", c.name, c.want, r.roundMS-r.nowMS)
 		}
 	}

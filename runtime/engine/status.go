@@ -124,7 +124,7 @@ type reporter struct {
 // Status summarizes the engine between events.
 func (r *reporter) Status() Status {
 	status := Status{NowMS: r.nowMS, Equity: r.equity(exchange.Futures), Account: r.tracker.Account(), AccountMS: r.tracker.AccountMS(),
-		Halt: r.tracker.Halted(), Blind: r.readHealth.blindWide(), SoundMS: r.readHealth.soundMS,
+		Halt: r.tracker.Halted(), Blind: r.readHealth.accountOrMarketBlind(), SoundMS: r.readHealth.soundMS,
 		Failed: r.readHealth.failed, JournalErr: r.journalErr, DiskLow: r.permission.low}
 	status.Ledger = slices.Collect(r.tracker.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.tracker.Today()
