@@ -35,6 +35,32 @@ func TestFailedReadConcernsSymbolOrMarket(t *testing.T) {
 	}
 }
 
+// A history whose read failed does not show that an order has not ended, but a row of it does.
+func TestFailedHistoryShowsNoEndOnlyByARow(t *testing.T) {
+	t.Parallel()
+	open, ended := exchange.Order{ID: 8, Status: exchange.StatusOpen}, exchange.Order{ID: 8, Status: exchange.StatusCanceled}
+	for _, c := range []struct {
+		name   string
+		rows   []exchange.Order
+		unread []exchange.SymbolKey
+		part   bool // the history is not complete
+		want   bool
+	}{
+		{"no row", nil, nil, false, true},
+		{"no row, and its read failed", nil, []exchange.SymbolKey{coin}, false, false},
+		{"an open row", []exchange.Order{open}, nil, false, true},
+		{"an open row, and another read failed", []exchange.Order{open}, []exchange.SymbolKey{coin}, false, true},
+		{"an ended row", []exchange.Order{open, ended}, nil, false, false},
+		{"another order's row, and its read failed", []exchange.Order{{ID: 9, Status: exchange.StatusOpen}}, []exchange.SymbolKey{coin}, false, false},
+		{"a part", []exchange.Order{open}, nil, true, false},
+	} {
+		s := &Snapshot{History: exchange.FetchedOf(c.rows), HistoryWhole: !c.part, Unread: c.unread}
+		if have := s.showsNoEnd(coin, 8); have != c.want {
+			t.Errorf("%s: want no end shown %t, have %t", c.name, c.want, have)
+		}
+	}
+}
+
 // Either row may be listed first. The other row is a duplicate.
 func TestOlderRowOfUncertainIDIsThePlacement(t *testing.T) {
 	t.Parallel()

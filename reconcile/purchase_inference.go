@@ -60,7 +60,6 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 		}
 	}
 	s.noteFrozenRefusals(symbol, s.old)
-	symbol.spot.unlisted.second = 0
 	bought, maxBought, sinceMS := s.unlistedPurchases(symbol)
 	inherited, explained := s.tracker.inheritedStops(symbol), bought
 	bought, maxBought = max(bought, inherited), max(maxBought, inherited)
@@ -89,7 +88,7 @@ func (s unlistedOrders) listed(p *account.Placement) bool {
 // unlistedPurchases returns the quantity that purchases missing from the open list have bought, judged by the money that the wallet shows as spent;
 // the maximum, judged by how often the exchange may have executed each; and the send time of the oldest.
 func (s unlistedOrders) unlistedPurchases(symbol *SymbolState) (bought, maxBought exchange.Quantity, sinceMS int64) {
-	sinceMS = math.MaxInt64
+	sinceMS, symbol.spot.unlisted.second = math.MaxInt64, 0
 	for _, p := range symbol.live {
 		if p.State() == placement.Sending || p.Order().Side == exchange.Sell || s.listed(p) {
 			continue
@@ -342,8 +341,8 @@ func (s unlistedOrders) noteWalletShortfall(p *account.Placement, symbol *Symbol
 // The exchange may execute a purchase on spot twice (exactly-once.md, case 41), and the order history may show only one of the executions. The
 // purchase has then ended, but the wallet still shows the other one: since it was sent, the wallet has paid for two and received the units of two.
 
-// formerPurchase is the newest purchase on a symbol that has ended. It knows the earlier wallet only for purchases by amount; a second
-// execution is recognized from that.
+// formerPurchase is the newest purchase on a symbol that has ended. It knows the earlier wallet, which a second execution is recognized from, only for
+// purchases by amount.
 type formerPurchase struct {
 	clientOrderID     string
 	order             exchange.NewOrder

@@ -300,6 +300,24 @@ func TestUnconfirmedSecondExecutionIsNotSold(t *testing.T) {
 	}
 }
 
+// While no open list can be read, each round finds the same second execution: it counts once.
+func TestSecondExecutionCountsOnceInManyRounds(t *testing.T) {
+	t.Parallel()
+	w, _ := protecting(t)
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Adopted{Quantity: -10}})
+	w.now += 60_000
+	w.hasMoney("1", "0", "10000")
+	w.now += 1_000
+	w.places(placement.Entry, 7, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500)})
+	for range 3 {
+		w.now += 1_000
+		w.unread("1.02", "9000")
+	}
+	if have := w.tracker.Symbol(coin).spot.unlisted.second; have != 10 {
+		t.Errorf("want a second execution of 10, have %d", have)
+	}
+}
+
 func secondExecutionSold(t testing.TB, unread []exchange.SymbolKey, want exchange.Quantity) {
 	t.Helper()
 	w, _ := protecting(t)

@@ -26,7 +26,7 @@ type RefusedOrder struct {
 	bought        exchange.Quantity // spot: quantity that a purchase which no list shows has bought, by the wallet
 	sold          bool              // spot: the wallet has shown a sale that no list shows
 	frozen        bool              // spot: the newest wallet freezes the units of a sale that no list shows
-	onlyFrozen    bool              // and lists that are not known to be wrong have confirmed its refusal
+	onlyFrozen    bool              // spot: frozen, although lists that are not known to be wrong have confirmed the refusal
 	released      bool              // futures: the account uses less margin than the listed positions need, as if this exit had been executed
 	decided       bool              // a list has shown the order, or a person has decided
 	paid          persistence       // for how long the wallet, or the margin in use, has shown it

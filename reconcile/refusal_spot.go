@@ -160,9 +160,9 @@ func (r *refusals) salesOn(key exchange.SymbolKey) iter.Seq[*RefusedOrder] {
 	}
 }
 
-// A spot sale that the exchange refused but accepted (exactly-once.md, case 3) rests, and the wallet freezes its asset. An open list that omits other
-// orders of botd's may omit this one too, possibly for minutes: another stop alongside it would sell a person's holdings. While the list is wrong in
-// this way, and the wallet freezes exactly the quantity of refused sales beyond all known ones, these sales count as resting.
+// A spot sale that the exchange refused but accepted (exactly-once.md, case 3) rests, and the wallet freezes its asset. An open list may
+// omit it, possibly for minutes: another sale alongside it would sell a person's holdings. While the wallet freezes exactly the quantity of refused sales
+// beyond all known ones, these count as resting, for stops only until lists have confirmed the refusal, unless the open list omits other orders of botd's.
 
 // maxFrozenRefusals limits how many refused sales of a symbol, the newest ones, are compared with the wallet.
 const maxFrozenRefusals = 8

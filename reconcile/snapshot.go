@@ -42,10 +42,12 @@ func (s *Snapshot) readHistory(key exchange.SymbolKey) bool {
 	return s.History.Done() && !s.isUnread(key)
 }
 
-// showsNoEnd reports whether the complete spot history shows an order as open, or does not show it.
+// showsNoEnd reports whether the complete spot history shows an order as open, or does not show it. A row counts even if another read of the symbol failed.
 func (s *Snapshot) showsNoEnd(key exchange.SymbolKey, orderID int64) bool {
 	ended := func(o exchange.Order) bool { return o.ID == orderID && o.Status.Final() }
-	return s.readHistory(key) && s.HistoryWhole && !slices.ContainsFunc(s.History.Items(), ended)
+	shown := func(o exchange.Order) bool { return o.ID == orderID }
+	return s.History.Done() && s.HistoryWhole && !slices.ContainsFunc(s.History.Items(), ended) &&
+		(s.readHistory(key) || slices.ContainsFunc(s.History.Items(), shown))
 }
 
 // OrderByID is the answer to a read of one order by id.

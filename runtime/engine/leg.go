@@ -103,7 +103,7 @@ type legRounds struct {
 // ladderState is how far a ladder of resting openings has become visible to a second botd on the account.
 type ladderState struct {
 	extended  bool // a resting opening was acknowledged that no list has shown yet
-	announced bool // a second botd sees a resting opening of the current ladder before it has sent half of its own one
+	announced bool // a second botd sees a resting opening of the current ladder before it has sent half of its own ladder
 }
 
 // awaitedMoney is what a leg's result counts until the money of its fills is known.
