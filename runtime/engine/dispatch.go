@@ -59,36 +59,30 @@ func (d *dispatcher) act(leg *leg) int {
 	return acted
 }
 
-// actUnread acts for a strategy whose market could not be read completely: protection and one exit
-// at a time use the known state, and existing orders stay. It returns the number of intents sent.
-func (d *dispatcher) actUnread(leg *leg) (acted int) {
-	level := d.levelOn(leg, record.LevelNone)
-	if d.endsSomething(leg, level) {
-		d.emergencyOn(leg)
-		if leg.symbol.Key().Market == exchange.Futures && level >= record.LevelFlatten {
-			return 0
-		}
+// desiredAt returns one strategy's desired state under a halt of a level.
+func (d *dispatcher) desiredAt(leg *leg, level record.HaltLevel) reconcile.Desired {
+	desired := d.desired(leg)
+	desired.Strategy, desired.Flatten = desired.Strategy.Halted(level), level == record.LevelFlatten
+	if desired.Flatten {
+		desired.YieldMS = 0 // a person's request does not yield to another botd
 	}
-	if d.stopped || d.sendsNothing(leg, level) {
-		return 0
+	return desired
+}
+
+// desired returns one strategy's desired state, with the inputs for deriving from it.
+func (d *dispatcher) desired(leg *leg) reconcile.Desired {
+	desired := reconcile.Desired{
+		Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg), Leverage: leg.config.Leverage,
+		MayOpen: d.permission.mayEnter(leg), Equity: d.equity(leg.symbol.Key().Market), TakerFee: d.config.TakerFee,
+		Collar: risk.ExitCollar(&d.config.Limits, &leg.config.Limits), Interval: min(leg.config.Interval, exchange.Minute1), Bridge: d.config.BusyRoundMS > 0,
+		Frozen:     leg.config.Removed && !protectionOf(leg).Set,
+		ExitFromMS: d.backoffs.exitFromMS(leg), YieldMS: d.tracker.YieldMS(leg.symbol, max(d.startMS, leg.inForce.atMS)),
+		MaxLive: d.config.Limits.MaxOpenOrders,
 	}
-	quarantined := leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond
-	if leg.symbol.Key().Market == exchange.Spot &&
-		(d.tracker.StandsDown() && !d.tracker.MayProtectUnread(leg.symbol) || quarantined && !d.tracker.WalletConclusive(leg.symbol)) {
-		return 0 // only the wallet shows the orders that the journal lacks
+	if leg.state.Plan().Leverage() != 0 {
+		desired.Leverage = leg.state.Plan().Leverage()
 	}
-	desired := d.desiredAt(leg, level)
-	desired.Unread, desired.MayOpen = true, false
-	intents, _ := d.tracker.Derive(&desired, d.nowMS)
-	for i := range intents {
-		switch purpose := intents[i].Purpose; {
-		case purpose == placement.StopLoss, purpose == placement.Exit, purpose == placement.Cancel && !quarantined:
-			if d.dispatch(leg, &intents[i]) {
-				acted++
-			}
-		}
-	}
-	return acted
+	return desired
 }
 
 // dispatch checks one intent and, if it is approved, sends it: an order through the journal; a cancel or
@@ -224,6 +218,38 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	}
 	d.sender.queued = append(d.sender.queued, w)
 }
+
+// queued is an approved placement whose record is not durable yet.
+type queued struct {
+	sequence      int64 // of its record
+	call          Call
+	purpose       pendingCall
+	intent        reconcile.Intent
+	limitsVersion int // version of the limits that approved it (limitsVersionOf)
+	revisions     int // of its strategy's plan (planInForce)
+}
+
+// opening is an opening placement that was passed on.
+type opening struct {
+	symbol *reconcile.SymbolState
+	*queued
+}
+
+// sender sends placements once their records are durable, and recalls those that must no longer be
+// sent.
+type sender struct {
+	*base
+	permission *permission
+	tick       *tick
+	queued     []queued  // placements waiting for their record
+	sent       []opening // passed on, not answered and not recalled
+	local      bool      // the current event changed only the symbols of its records
+	examined   int64     // number of records after the previous event
+	examinedMS int64     // when all sent openings were last examined
+}
+
+// journalRetryMS is the time after which a failed append is retried.
+const journalRetryMS = 1_000
 
 // journaled sends the placements whose records are durable. After a failed append none is sent, and
 // their ids are never used.
@@ -374,65 +400,6 @@ func Outcome(clientID string, answer *exchange.Order, err error) record.Body {
 		return record.Ended{State: placement.Expired, Evidence: neverSent + cmp.Or(unsent.Reason, "unavailable")}
 	}
 	return record.Uncertain{Reason: errorText(err)}
-}
-
-// canceled applies the answer to a cancel. An accepted cancel is not yet the end of the order, and a
-// refused one proves nothing: the next round reads the order's state. The replacement of a spot stop
-// does not wait for that.
-func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
-	d.noteRefusalOf(*p.attempt, event.Err)
-	d.requestRoundSoon()
-	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol() {
-		d.tracker.NoteCancelRefused(p.clientID, d.nowMS)
-	}
-	order := d.tracker.Placement(p.clientID)
-	if event.Err != nil || order == nil {
-		return
-	}
-	if order.OrderID() != 0 {
-		d.backoffs.accepted(order) // it rested until now
-	}
-	if !d.config.Feed && d.tracker.NoteReleased(p.clientID, &event.Answer.Order, d.nowMS) {
-		d.backoffs.released(order.Symbol())
-		d.replaceMS = min(d.replaceMS, d.nowMS+reconcile.ReleaseMS)
-	}
-}
-
-// replaceReleased places the replacements of stops whose asset has been freed.
-func (d *dispatcher) replaceReleased() {
-	d.replaceMS = never
-	for _, leg := range d.legs {
-		at := d.tracker.ReleasedMS(leg.symbol.Key())
-		if at == 0 {
-			continue
-		}
-		if d.nowMS >= at+reconcile.ReleaseMS && d.nowMS < at+reconcile.ExitReleaseMS+reconcile.RepeatMS {
-			d.replace(leg)
-		}
-		for _, afterMS := range []int64{reconcile.ReleaseMS, reconcile.ExitReleaseMS} {
-			if d.nowMS < at+afterMS {
-				d.replaceMS = min(d.replaceMS, at+afterMS)
-			}
-		}
-	}
-}
-
-// replace places the replacement of a stop that was just canceled: stops and exits, from the last
-// read.
-func (d *dispatcher) replace(leg *leg) {
-	level := d.levelOn(leg, record.LevelNone)
-	if d.sendsNothing(leg, level) {
-		return
-	}
-	desired := d.desiredAt(leg, level)
-	desired.MayOpen = false
-	intents, _ := d.tracker.Derive(&desired, d.nowMS)
-	for i := range intents {
-		switch intents[i].Purpose {
-		case placement.StopLoss, placement.Exit:
-			d.dispatch(leg, &intents[i])
-		}
-	}
 }
 
 // leverageSet applies the answer to a change of the leverage.

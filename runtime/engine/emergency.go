@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 
+	"botd/exchange"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -74,4 +75,36 @@ func (d *dispatcher) latchFlattened(leg *leg, level record.HaltLevel) {
 		leg.config.Symbol,
 		NoteLatch{Side: sign, Reason: "its position is being closed by " + cmp.Or(d.tracker.HaltOn(leg.config.Name, leg.symbol.Key()).Reason, "stopping")},
 	)
+}
+
+// actUnread acts for a strategy whose market could not be read completely: protection and one exit
+// at a time use the known state, and existing orders stay. It returns the number of intents sent.
+func (d *dispatcher) actUnread(leg *leg) (acted int) {
+	level := d.levelOn(leg, record.LevelNone)
+	if d.endsSomething(leg, level) {
+		d.emergencyOn(leg)
+		if leg.symbol.Key().Market == exchange.Futures && level >= record.LevelFlatten {
+			return 0
+		}
+	}
+	if d.stopped || d.sendsNothing(leg, level) {
+		return 0
+	}
+	quarantined := leg.symbol.Quarantine() != "" && leg.symbol.Cause() != record.ExecutedBeyond
+	if leg.symbol.Key().Market == exchange.Spot &&
+		(d.tracker.StandsDown() && !d.tracker.MayProtectUnread(leg.symbol) || quarantined && !d.tracker.WalletConclusive(leg.symbol)) {
+		return 0 // only the wallet shows the orders that the journal lacks
+	}
+	desired := d.desiredAt(leg, level)
+	desired.Unread, desired.MayOpen = true, false
+	intents, _ := d.tracker.Derive(&desired, d.nowMS)
+	for i := range intents {
+		switch purpose := intents[i].Purpose; {
+		case purpose == placement.StopLoss, purpose == placement.Exit, purpose == placement.Cancel && !quarantined:
+			if d.dispatch(leg, &intents[i]) {
+				acted++
+			}
+		}
+	}
+	return acted
 }

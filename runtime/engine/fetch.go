@@ -11,31 +11,6 @@ import (
 	"botd/reconcile/placement"
 )
 
-// askForRound sends a read of the round, or answers it at once from Config.Read. Instead of a read of
-// which late copies are in flight, it sends one more copy with less patience, up to maxCopies.
-func (r *reader) askForRound(p pendingCall, request exchange.Request) {
-	p.of, p.sentMS = request.Operation, r.nowMS
-	if r.config.Read != nil {
-		r.request, r.requestPurpose = request, p
-		r.instant.Answer, r.instant.Err = r.config.Read(&r.request)
-		r.addToSnapshot(&r.requestPurpose, &r.instant)
-		return
-	}
-	switch late := r.lateCopies(&p); {
-	case late >= maxCopies, late > 0 && p.kind == callTicker: // the list replaces a ticker
-		r.skipLateRead(&p)
-		return
-	case late > 0:
-		p.dueMS, p.repeated = r.nowMS+r.repeatAfterMS(p.of), true
-	default:
-		p.dueMS = r.nowMS + r.patience(p.of)
-	}
-	p.request = &request
-	r.reading.pending++
-	r.reading.lateMS = min(r.reading.lateMS, r.attentionMS(&p))
-	r.ask(p, PrioritySettle, request)
-}
-
 // noSuchOrder reports whether the answer is that the exchange does not know the order.
 func (p *pendingCall) noSuchOrder(err error) bool {
 	if err == nil || p.kind != callOrder {

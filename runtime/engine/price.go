@@ -16,20 +16,6 @@ import (
 
 const listAgainMS = 60_000 // time after a failed list for which single tickers are read
 
-// askPositions reads positions last, so that a fill after the lists were read appears as a difference
-// that the next round explains, never as a wrong sum.
-func (r *reader) askPositions() {
-	for _, market := range markets {
-		if r.trades(market) {
-			r.askEach(polling.Of(market).Positions)
-		}
-	}
-	if r.config.Feed {
-		return
-	}
-	r.askPrices()
-}
-
 // askPrices requests the prices that a round could act on.
 func (r *reader) askPrices() {
 	futures, spot := r.byList(exchange.Futures), r.byList(exchange.Spot)

@@ -74,6 +74,102 @@ func (r *round) advance() (complete bool) {
 	return complete
 }
 
+// phase is the progress of a round; zero if none is in progress.
+type phase uint8
+
+const (
+	phaseLists     phase = iota + 1 // open lists, and positions if anything is uncertain
+	phaseOrders                     // orders that vanished from their list, by id
+	phasePositions                  // positions, account, wallet, prices
+)
+
+// reading is what the current round has read so far, and what it still awaits.
+type reading struct {
+	phase     phase
+	pending   int       // pending answers of this phase
+	lateMS    int64     // earliest time at which one of the reads may be late
+	failures  []failure // one per domain
+	late      []failure // one per domain, of pending reads
+	snapshot  reconcile.Snapshot
+	account   exchange.MarginAccount // the snapshot points to it
+	vanished  []*account.Placement   // missing in the open lists
+	history   []exchange.Order
+	listed    []exchange.Market        // markets whose list of prices was requested
+	sentMS    int64                    // when the read that is being applied was sent
+	shownMS   [exchange.Spot + 1]int64 // when the positions, or the wallet, of a market were read; 0 before
+	requested bool                     // history was requested
+	partial   bool                     // a page of the history was full: there may be more
+	version   uint64                   // of the tracker when it began
+}
+
+// inProgress reports whether answers of a round are pending.
+func (r *reading) inProgress() bool { return r.phase != 0 }
+
+// nothingRead reports whether no market's open orders could be read.
+func (r *reading) nothingRead() bool {
+	s := &r.snapshot
+	return len(r.failures) > 0 && !s.FuturesOrders.Done() && !s.SpotOrders.Done()
+}
+
+// anyRead reports whether the round read anything of the account.
+func (r *reading) anyRead() bool {
+	s := &r.snapshot
+	return s.FuturesOrders.Done() || s.SpotOrders.Done() || s.Positions.Done() || s.Balances.Done() || r.requested && len(r.history) > 0
+}
+
+// wasRead reports whether the round read enough of a market to act on it.
+func (r *reading) wasRead(market exchange.Market) bool {
+	s := &r.snapshot
+	if market == exchange.Spot {
+		return s.SpotOrders.Done() && s.Balances.Done()
+	}
+	return s.Positions.Done()
+}
+
+// finished returns the snapshot of a reading that ends now.
+func (r *reading) finished(nowMS int64) *reconcile.Snapshot {
+	r.snapshot.EndedMS = nowMS
+	if r.requested {
+		r.snapshot.History, r.snapshot.HistoryWhole = exchange.FetchedOf(r.history), !r.partial
+	}
+	return &r.snapshot
+}
+
+// omits reports whether the list of open spot orders omits an order of botd's that has an order id,
+// or could not be read.
+func (r *reading) omits(p *account.Placement) bool {
+	s := &r.snapshot
+	return !s.SpotOrders.Done() || slices.Contains(r.vanished, p) && // canceled orders are among the vanished ones even if they are listed
+		!slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
+}
+
+// noteFailure records that a domain could not be read.
+func (r *reading) noteFailure(of exchange.SymbolKey, err error) {
+	if !slices.ContainsFunc(r.failures, func(f failure) bool { return f.of == of }) {
+		r.failures = append(r.failures, failure{of, err})
+	}
+}
+
+// noteUnread is noteFailure for a domain in which nothing is concluded.
+func (r *reading) noteUnread(of exchange.SymbolKey, err error) {
+	r.noteFailure(of, err)
+	r.snapshot.Unread = append(r.snapshot.Unread, of)
+}
+
+// unread prevents conclusions in a call's domain.
+func (r *reading) unread(p *pendingCall, of exchange.SymbolKey) {
+	if p.kind != callTicker && p.kind != callLeverages && of.Market != 0 {
+		r.snapshot.Unread = append(r.snapshot.Unread, of)
+	}
+}
+
+// noteLate records that a domain's read is late.
+func (r *reading) noteLate(of exchange.SymbolKey) {
+	if !slices.ContainsFunc(r.late, func(f failure) bool { return f.of == of }) {
+		r.late = append(r.late, failure{of, errLate})
+	}
+}
+
 // reader reads what a round needs, phase by phase, and collects the answers in a reading. It concludes nothing.
 type reader struct {
 	*base
@@ -123,6 +219,31 @@ func (r *reader) askEach(operations []exchange.Operation) {
 	}
 }
 
+// askForRound sends a read of the round, or answers it at once from Config.Read. Instead of a read of
+// which late copies are in flight, it sends one more copy with less patience, up to maxCopies.
+func (r *reader) askForRound(p pendingCall, request exchange.Request) {
+	p.of, p.sentMS = request.Operation, r.nowMS
+	if r.config.Read != nil {
+		r.request, r.requestPurpose = request, p
+		r.instant.Answer, r.instant.Err = r.config.Read(&r.request)
+		r.addToSnapshot(&r.requestPurpose, &r.instant)
+		return
+	}
+	switch late := r.lateCopies(&p); {
+	case late >= maxCopies, late > 0 && p.kind == callTicker: // the list replaces a ticker
+		r.skipLateRead(&p)
+		return
+	case late > 0:
+		p.dueMS, p.repeated = r.nowMS+r.repeatAfterMS(p.of), true
+	default:
+		p.dueMS = r.nowMS + r.patience(p.of)
+	}
+	p.request = &request
+	r.reading.pending++
+	r.reading.lateMS = min(r.reading.lateMS, r.attentionMS(&p))
+	r.ask(p, PrioritySettle, request)
+}
+
 // receive receives one answer, and reports whether the reading awaited it. The answer to a read that was sent twice is the
 // first one that is not a failure.
 func (r *reader) receive(p *pendingCall, event *EventAnswer) (awaited bool) {
@@ -154,6 +275,20 @@ func (r *reader) next() {
 	}
 	r.reading.phase = phasePositions
 	r.askPositions()
+}
+
+// askPositions reads positions last, so that a fill after the lists were read appears as a difference
+// that the next round explains, never as a wrong sum.
+func (r *reader) askPositions() {
+	for _, market := range markets {
+		if r.trades(market) {
+			r.askEach(polling.Of(market).Positions)
+		}
+	}
+	if r.config.Feed {
+		return
+	}
+	r.askPrices()
 }
 
 // addToSnapshot adds an answer to the snapshot. A list that was not fetched stays unset, and nothing is
@@ -232,22 +367,6 @@ func (r *reader) fetchVanished() {
 func (r *reader) abandon() {
 	maps.DeleteFunc(r.calls, func(_ int64, p pendingCall) bool { return p.kind.ofRound() })
 	r.overdue = nil
-}
-
-// roundFailed ends a round that could read no market: it concludes nothing and does nothing.
-func (r *round) roundFailed() {
-	read := &r.reader.reading
-	var failures []failure
-	if len(read.failures) > 0 {
-		failures = []failure{{err: read.failures[0].err}} // if no market can be read, the failure is the account's
-	}
-	r.readHealth.countReads(failures, read.late, false)
-	r.note("", nil, NoteRound{DurationMS: r.nowMS - read.snapshot.BeganMS})
-	r.end()
-	r.readHealth.watch()
-	guardOverdue(r.base)
-	r.dispatcher.emergencyHalt()
-	r.roundMS = r.nowMS + r.retryMS()
 }
 
 // finishRound settles, then acts on the current state as far as it was read. It reports whether
@@ -337,22 +456,6 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	watchContradicted(r.outbox)
 }
 
-// walletAhead reports whether the equity would mix two moments, those of a wallet and of
-// the fills.
-func (r *round) walletAhead() bool {
-	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.tracker.WalletAhead(leg.symbol) })
-}
-
-// positionChanged reports whether the round has changed a strategy's position.
-func (r *round) positionChanged() bool {
-	for i, leg := range r.legs {
-		if leg.symbol.Position() != r.before[i].position {
-			return true
-		}
-	}
-	return false
-}
-
 // actOn acts for one strategy: on the reads or, if its market was not read, or its symbol has not been
 // read completely since the start, on the known state. In that case it only protects and exits.
 func (r *round) actOn(leg *leg) (acted int) {
@@ -376,13 +479,3 @@ func (r *round) actOn(leg *leg) (acted int) {
 }
 
 func (r *round) end() { r.reader.phase, r.readHealth.readingMS = 0, never }
-
-// abandonRound starts the current round over, because that round did not request everything that a round
-// must request now.
-func (r *round) abandonRound() {
-	if r.reader.inProgress() {
-		r.reader.abandon()
-		r.end()
-		r.roundMS = r.nowMS
-	}
-}

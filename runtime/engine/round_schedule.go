@@ -53,6 +53,52 @@ func (r *round) bookSooner() {
 	}
 }
 
+// roundFailed ends a round that could read no market: it concludes nothing and does nothing.
+func (r *round) roundFailed() {
+	read := &r.reader.reading
+	var failures []failure
+	if len(read.failures) > 0 {
+		failures = []failure{{err: read.failures[0].err}} // if no market can be read, the failure is the account's
+	}
+	r.readHealth.countReads(failures, read.late, false)
+	r.note("", nil, NoteRound{DurationMS: r.nowMS - read.snapshot.BeganMS})
+	r.end()
+	r.readHealth.watch()
+	guardOverdue(r.base)
+	r.dispatcher.emergencyHalt()
+	r.roundMS = r.nowMS + r.retryMS()
+}
+
+// abandonRound starts the current round over, because that round did not request everything that a round
+// must request now.
+func (r *round) abandonRound() {
+	if r.reader.inProgress() {
+		r.reader.abandon()
+		r.end()
+		r.roundMS = r.nowMS
+	}
+}
+
+// walletAhead reports whether the equity would mix two moments, those of a wallet and of
+// the fills.
+func (r *round) walletAhead() bool {
+	return !r.config.Feed && slices.ContainsFunc(r.legs, func(leg *leg) bool { return r.tracker.WalletAhead(leg.symbol) })
+}
+
+// positionChanged reports whether the round has changed a strategy's position.
+func (r *round) positionChanged() bool {
+	for i, leg := range r.legs {
+		if leg.symbol.Position() != r.before[i].position {
+			return true
+		}
+	}
+	return false
+}
+
+
+
+
+
 // busy reports whether a round in the near future could bring new information.
 func (r *round) busy() bool {
 	for p := range r.tracker.InFlight() {

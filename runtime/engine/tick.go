@@ -14,6 +14,17 @@ import (
 // tick calls strategies: View to Plan.
 type tick struct{ *base }
 
+// market reads candles, prices, the symbols' rules and funding rates.
+type market struct {
+	*base
+	limits  *limits
+	tick    *tick
+	series  []*series                    // sorted by key and interval
+	due     []*series                    // scratch of poll
+	feeding int                          // the one that the driver fed last
+	strict  map[exchange.SymbolKey]int64 // when a symbol's current, stricter rules were first read
+}
+
 // poll requests the due candles and, each minute, the symbols' rules. Requests of one priority leave in order, so the series whose candles a strategy
 // decides on come first, and among these the shorter intervals, whose next close is nearer.
 func (m *market) poll() {

@@ -9,38 +9,6 @@ import (
 	"botd/reconcile/record"
 )
 
-// journalRetryMS is the time after which a failed append is retried.
-const journalRetryMS = 1_000
-
-// sender sends placements once their records are durable, and recalls those that must no longer be
-// sent.
-type sender struct {
-	*base
-	permission *permission
-	tick       *tick
-	queued     []queued  // placements waiting for their record
-	sent       []opening // passed on, not answered and not recalled
-	local      bool      // the current event changed only the symbols of its records
-	examined   int64     // number of records after the previous event
-	examinedMS int64     // when all sent openings were last examined
-}
-
-// opening is an opening placement that was passed on.
-type opening struct {
-	symbol *reconcile.SymbolState
-	*queued
-}
-
-// queued is an approved placement whose record is not durable yet.
-type queued struct {
-	sequence      int64 // of its record
-	call          Call
-	purpose       pendingCall
-	intent        reconcile.Intent
-	limitsVersion int // version of the limits that approved it (limitsVersionOf)
-	revisions     int // of its strategy's plan (planInForce)
-}
-
 // recallLate recalls a symbol's unanswered exits that were passed on at least a second ago, because the kill switch sends them again. It reports whether
 // the kill switch must wait: an exit may still be queued for its record or for the request budget, and must not be sent together with the next one, or
 // it may have been sent less than two seconds ago. With slow reads that is possible long after its second, because the exit may have been queued until
