@@ -141,9 +141,9 @@ func (l *Leg) check() error {
 	return nil
 }
 
-// settle returns how long an order may be on its way unseen. A taker waits for the next price, which may lie behind
+// bounds returns how long an order may be on its way unseen. A taker waits for the next price, which may lie behind
 // the longest gap of its record.
-func (c *Config) settle() placement.Settle {
+func (c *Config) bounds() placement.Bounds {
 	window := c.Costs.LatencyMS + c.Costs.LaterMS
 	if window > 0 || c.Costs.VolumeCap > 0 || len(c.Legs) > 1 || c.Legs[0].Trades != nil {
 		longest := int64(0)
@@ -159,7 +159,7 @@ func (c *Config) settle() placement.Settle {
 		}
 		window += longest
 	}
-	return placement.Settle{WindowMS: window, VisibilityMS: 1, StalenessMS: 1}
+	return placement.Bounds{WindowMS: window, VisibilityMS: 1, StalenessMS: 1}
 }
 
 func longestGap(timeMS []int64) (longest int64) {

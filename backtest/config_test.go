@@ -89,7 +89,7 @@ func TestMaximumUnseenTimeOfOrder(t *testing.T) {
 	} {
 		config := sound()
 		c.change(config)
-		if have := config.settle(); have.WindowMS != c.want {
+		if have := config.bounds(); have.WindowMS != c.want {
 			t.Errorf("%s: want %d ms, have %d", c.what, c.want, have.WindowMS)
 		}
 	}

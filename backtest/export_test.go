@@ -84,7 +84,7 @@ func RunInterrupted(ctx context.Context, config Config, interruptions ...Interru
 
 // restart replaces the engine by one that has only the records and the candles.
 func (r *run) restart(records [][]byte, epoch int64, again strategy.Strategy) error {
-	tracker := reconcile.NewTracker(r.config.settle())
+	tracker := reconcile.NewTracker(r.config.bounds())
 	for _, text := range records {
 		var one record.Record
 		if err := json.Unmarshal(text, &one); err != nil {

@@ -27,9 +27,9 @@ func (r *run) put() (err error) {
 		r.machine = r.direct
 		return nil
 	}
-	tracker := reconcile.NewTracker(r.config.settle())
+	tracker := reconcile.NewTracker(r.config.bounds())
 	if !r.config.Ledger {
-		tracker = reconcile.NewTrackerWithoutLedger(r.config.settle())
+		tracker = reconcile.NewTrackerWithoutLedger(r.config.bounds())
 	}
 	r.machine, err = engine.New(r.machineConfig(), tracker)
 	return err

@@ -274,7 +274,7 @@ func runBooked(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles,
 			Random:     "00000",
 			Strategies: []engine.StrategyConfig{setting(t, wired)},
 			Limits:     risk.Limits{},
-			Settle: placement.Settle{
+			Bounds: placement.Bounds{
 				WindowMS:     5000,
 				VisibilityMS: 1000,
 				StalenessMS:  1000,
@@ -286,7 +286,7 @@ func runBooked(t *testing.T, symbol *exchange.Symbol, candles *exchange.Candles,
 			TakerFee:     50_000,
 			Ledger:       true,
 		},
-		reconcile.NewTracker(placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}),
+		reconcile.NewTracker(placement.Bounds{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}),
 	)
 	if err != nil {
 		t.Fatal(err)

@@ -196,7 +196,7 @@ func TestTripsAddUpThroughLiquidations(t *testing.T) {
 func TestReplayingTheRecordsGivesTheSameTracker(t *testing.T) {
 	t.Parallel()
 	config := weathers[1].config(t, 3)
-	tracker := reconcile.NewTracker(placement.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+	tracker := reconcile.NewTracker(placement.Bounds{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
 	sent := 0
 	config.Record = func(r *record.Record) {
 		if r.Kind() == record.KindSending {
@@ -230,7 +230,7 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 			for seed := range uint64(3) {
 				config := w.config(t, seed)
 				without := mustRun(t, config)
-				tracker := reconcile.NewTracker(placement.Settle{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
+				tracker := reconcile.NewTracker(placement.Bounds{WindowMS: config.Costs.LatencyMS, VisibilityMS: 1, StalenessMS: 1})
 				config = w.config(t, seed)
 				config.Ledger, config.Record = true, tracker.Apply
 				result := mustRun(t, config)

@@ -140,7 +140,7 @@ func TestTimeForWhichOrderIsUnseen(t *testing.T) {
 		{[]Leg{traded}, Costs{LatencyMS: 5}, 250_005},
 	} {
 		config := Config{Legs: c.legs, Costs: c.costs}
-		if have := config.settle(); have.WindowMS != c.want || have.VisibilityMS != 1 || have.StalenessMS != 1 {
+		if have := config.bounds(); have.WindowMS != c.want || have.VisibilityMS != 1 || have.StalenessMS != 1 {
 			t.Errorf("%d series, %+v: want %d ms, have %+v", len(c.legs), c.costs, c.want, have)
 		}
 	}

@@ -23,7 +23,7 @@ func newDesk(t testing.TB) *desk {
 	return newDeskWith(t, testSettle)
 }
 
-func newDeskWith(t testing.TB, settle placement.Settle) *desk {
+func newDeskWith(t testing.TB, bounds placement.Bounds) *desk {
 	t.Helper()
 	rules, err := exchange.NewSymbol(exchange.SymbolSpec{
 		Market: exchange.Futures, Name: "BTC-USDT", Base: "BTC", Quote: "USDT",
@@ -33,7 +33,7 @@ func newDeskWith(t testing.TB, settle placement.Settle) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{t: t, tracker: NewTracker(settle), now: 1_000_000}
+	d := &desk{t: t, tracker: NewTracker(bounds), now: 1_000_000}
 	symbol := d.tracker.Track(bitcoin)
 	symbol.rules, symbol.leverage = rules, 10
 	symbol.last = d.price("50000")

@@ -48,7 +48,7 @@ func (s orderRows) restoreResting() {
 			continue
 		}
 		symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
-			rests := one.shownFor.exceeds(s.tracker.Settle().StalenessMS) && s.fetched.showsOpen(&one.row)
+			rests := one.shownFor.exceeds(s.tracker.Bounds().StalenessMS) && s.fetched.showsOpen(&one.row)
 			if rests {
 				s.restore(symbol, &one.row)
 			}
@@ -101,7 +101,7 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 func (t *tracked) MayRest(symbol *SymbolState) (ids []int64) {
 	for i := range symbol.endedShown {
 		one := &symbol.endedShown[i]
-		if one.row.Market == exchange.Futures && len(ids) < maxOmitted && one.shownFor.exceeds(t.Settle().StalenessMS) {
+		if one.row.Market == exchange.Futures && len(ids) < maxOmitted && one.shownFor.exceeds(t.Bounds().StalenessMS) {
 			ids = append(ids, one.row.ID)
 		}
 	}

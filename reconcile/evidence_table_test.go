@@ -918,7 +918,7 @@ func TestWalletIsReadAgainSoon(t *testing.T) {
 		t.Error("want no wallet read for futures")
 	}
 	for stalenessMS := range int64(2) {
-		b := NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: stalenessMS})
+		b := NewTracker(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: stalenessMS})
 		b.Apply(&record.Record{Symbol: coin, Body: record.Adopted{Quantity: 10}})
 		if b.Symbol(coin).spot.walletInconclusive = true; b.AwaitsFreshWallet(b.Symbol(coin)) != (stalenessMS > 0) {
 			t.Errorf("reads of %d ms before: want a hurry where there are such", stalenessMS)

@@ -55,8 +55,8 @@ func (t *Tracker) Observe(fetched *Snapshot) []record.Record {
 		if !listed && !isNew {
 			s.peerOrders().guardFirstRead(symbol)
 		}
-		settle := t.Settle()
-		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &settle)
+		bounds := t.Bounds()
+		symbol.traded = symbol.journalledSymbol.Traded(fetched.EndedMS, &bounds)
 	}
 	s.refusalChecks().confirmRefused()
 	s.unlistedOrders().holdInheritedStops()
@@ -356,7 +356,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		s.measureResidual(symbol)
 		s.seekWitness(symbol)
 	case symbol.Unwitnessed(): // a single list never settles a symbol
-	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.residualFor.exceeds(s.tracker.Settle().StalenessMS):
+	case symbol.residual != 0 && symbol.Quarantine() == "" && symbol.residualFor.exceeds(s.tracker.Bounds().StalenessMS):
 		s.foreign(symbol)
 	case symbol.residual == 0 && symbol.exceedsPosition():
 		symbol.ignore("botd's part is the netted position minus the foreign part", s.emit)
@@ -370,7 +370,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 func (s positionComparison) readPosition(symbol *SymbolState) bool {
 	now, count := find(s.fetched.Positions.Items(), symbol.Key().Name)
 	if count > 1 { // a list combined from replicas may show both an ended position and the next one; if this persists, it violates the contract (case 38)
-		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.tracker.Settle().StalenessMS) {
+		if symbol.doubled.extend(s.fetched); symbol.doubled.exceeds(s.tracker.Bounds().StalenessMS) {
 			s.quarantine(symbol, "the exchange shows two positions on one symbol")
 		}
 		symbol.selectPosition(s.fetched.Positions.Items())
@@ -436,7 +436,7 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 		if symbol.residual != 0 {
 			symbol.agrees.reset()
 		}
-		if symbol.agrees.extend(s.fetched); symbol.measuredResidual == 0 || symbol.agrees.exceeds(s.tracker.Settle().StalenessMS) {
+		if symbol.agrees.extend(s.fetched); symbol.measuredResidual == 0 || symbol.agrees.exceeds(s.tracker.Bounds().StalenessMS) {
 			symbol.residualFor.restart(s.fetched)
 			symbol.measuredResidual = 0
 		}
@@ -455,7 +455,7 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 // noteOpenAgain records that a list not older than the release shows the order as open.
 func (s orderRows) noteOpenAgain(p *account.Placement) {
 	s.tracker.noteOmitted(p.ClientOrderID(), 0)
-	if s.tracker.readBeganMS > s.tracker.delivery(p).releasedMS+s.tracker.Settle().StalenessMS && !canceledBefore(s.tracker, p) {
+	if s.tracker.readBeganMS > s.tracker.delivery(p).releasedMS+s.tracker.Bounds().StalenessMS && !canceledBefore(s.tracker, p) {
 		s.tracker.holdAgain(p.ClientOrderID())
 	}
 }

@@ -27,7 +27,7 @@ func (s orderRows) observeHistory() {
 		return
 	}
 	for _, p := range slices.Collect(s.tracker.Live()) {
-		if p.Symbol().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.tracker.Settle()) || s.fetched.isUnread(p.Symbol()) {
+		if p.Symbol().Market != exchange.Spot || s.fetched.BeganMS < p.Fence(s.tracker.Bounds()) || s.fetched.isUnread(p.Symbol()) {
 			continue
 		}
 		listed := func(o exchange.Order) bool { return o.ID == p.OrderID() }
@@ -81,7 +81,7 @@ func (t *tracked) precedesPurchase(p *account.Placement, filled exchange.Quantit
 // observeLost handles an acknowledged order that the exchange does not know after the fence: its effect
 // is unknown and needs manual resolution (case 12).
 func (s orderRows) observeLost(p *account.Placement) {
-	if s.fetched.BeganMS < p.Fence(s.tracker.Settle()) || p.State() == placement.Uncertain {
+	if s.fetched.BeganMS < p.Fence(s.tracker.Bounds()) || p.State() == placement.Uncertain {
 		return
 	}
 	why := "acknowledged order " + p.ClientOrderID() + " is not known to the exchange"

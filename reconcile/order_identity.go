@@ -86,7 +86,7 @@ func (e unclaimedRows) idOfEqual(row *exchange.Order, rows []exchange.Order) str
 		return slices.ContainsFunc(rows, func(o exchange.Order) bool { return o.ClientOrderID == id })
 	}
 	for p := range e.Live() {
-		if p.State() == placement.Uncertain && p.OrderID() == 0 && equals(row, p, p.Fence(e.Settle())) && !shown(p.ClientOrderID()) {
+		if p.State() == placement.Uncertain && p.OrderID() == 0 && equals(row, p, p.Fence(e.Bounds())) && !shown(p.ClientOrderID()) {
 			return p.ClientOrderID()
 		}
 	}

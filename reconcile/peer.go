@@ -210,7 +210,7 @@ func (o *observedAccount) jointStopQuantity(symbol *SymbolState) exchange.Quanti
 // than the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the sales in the
 // open list require.
 func (o *observedAccount) walletUntrusted(symbol *SymbolState) bool {
-	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.settle.StalenessMS
+	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.bounds.StalenessMS
 	return o.walletMS != 0 && (old || symbol.tooSmallToTrade(o.baseBalance(symbol)) || o.freezesLess(symbol))
 }
 

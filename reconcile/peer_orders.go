@@ -107,7 +107,7 @@ func (s peerOrders) forgetUnlisted(symbol *SymbolState) {
 	if !symbol.tooSmallToTrade(lacks) {
 		return
 	}
-	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.tracker.Settle().StalenessMS) {
+	if symbol.unlistedFor.extend(s.fetched); symbol.unlistedFor.exceeds(s.tracker.Bounds().StalenessMS) {
 		on := s.tracker.inputs(&Desired{}, symbol, s.fetched.EndedMS)
 		frozen := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(s.tracker.Balance(symbol.rules.Base).Frozen))
 		symbol.unlistedSales = slices.DeleteFunc(symbol.unlistedSales, func(one peerOrder) bool {
@@ -195,7 +195,7 @@ func (s peerOrders) noteReplacements(symbol *SymbolState) {
 		return
 	}
 	t := &symbol.spot.replaced
-	agreedMS := symbol.spot.agreedMS - s.tracker.Settle().StalenessMS
+	agreedMS := symbol.spot.agreedMS - s.tracker.Bounds().StalenessMS
 	t.left = slices.DeleteFunc(t.left, func(one leftReplacement) bool { return one.leftMS < agreedMS })
 	t.orders = slices.DeleteFunc(t.orders, func(one replacementOrder) bool {
 		open := slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool { return o.ID == one.orderID })

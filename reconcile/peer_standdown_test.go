@@ -181,7 +181,7 @@ func TestStandingDownPersistsAcrossStart(t *testing.T) {
 
 func standsDownAfterAStart(t testing.TB) {
 	d := newDesk(t)
-	d.tracker = NewTracker(d.tracker.Settle())
+	d.tracker = NewTracker(d.tracker.Bounds())
 	d.tracker.instance = "t"
 	foreign := exchange.Order{ID: 90, ClientOrderID: "bt-00000100000-1", Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
 		Type: exchange.Limit, Quantity: 5, Price: 40_000_00, Status: exchange.StatusOpen}
@@ -190,7 +190,7 @@ func standsDownAfterAStart(t testing.TB) {
 		t.Fatalf("want it standing down and the symbol quarantined, have %q, %q", d.tracker.UnknownOrder(), d.tracker.Symbol(bitcoin).Quarantine())
 	}
 	start := func() *Tracker {
-		tracker := NewTracker(d.tracker.Settle())
+		tracker := NewTracker(d.tracker.Bounds())
 		tracker.instance = "t"
 		for i := range journal {
 			tracker.Apply(&journal[i])
@@ -215,7 +215,7 @@ func TestLostJournalIsFoundOnLaterSymbol(t *testing.T) {
 
 func lostOnAnotherSymbol(t testing.TB) {
 	d := newDesk(t)
-	d.tracker = NewTracker(d.tracker.Settle())
+	d.tracker = NewTracker(d.tracker.Bounds())
 	d.tracker.instance = "t"
 	later, earlier := "bt-00000100000-9", "bt-00000100000-4"
 	journal := d.observe(0, nil, exchange.Order{ID: 90, ClientOrderID: later, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy,
@@ -235,7 +235,7 @@ func lostOnAnotherSymbol(t testing.TB) {
 		t.Errorf("want the account to stand down for %q, have %q", earlier, have)
 	}
 	journal = append(journal, record.Record{AtMS: d.now, ClientOrderID: earlier, Body: record.Halt{Level: record.LevelPause, Reason: "a test"}})
-	again := NewTracker(d.tracker.Settle())
+	again := NewTracker(d.tracker.Bounds())
 	again.instance = "t"
 	for i := range journal {
 		again.Apply(&journal[i])

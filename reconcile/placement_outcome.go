@@ -47,7 +47,7 @@ func (e *evidence) anyUnlisted(key exchange.SymbolKey) bool {
 // anyUnlistedThat reports the same for the placements that satisfy a predicate.
 func (e *evidence) anyUnlistedThat(key exchange.SymbolKey, that func(*account.Placement) bool) bool {
 	return e.tracker.AnyInFlightOn(key, func(p *account.Placement) bool {
-		return !p.State().OutcomeUncertain() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.tracker.Settle()) && that(p)
+		return !p.State().OutcomeUncertain() && !p.Seen() && e.fetched.BeganMS < p.Fence(e.tracker.Bounds()) && that(p)
 	})
 }
 
@@ -66,10 +66,10 @@ func (s *survey) uncertainOrders() uncertainOrders { return uncertainOrders{&s.e
 // complete.
 func (s uncertainOrders) decideUncertain(symbol *SymbolState, uncertain []*account.Placement) {
 	alone := symbol.residual == 0 && symbol.onlyReductionsUncertain()
-	fence := uncertain[0].Fence(s.tracker.Settle())
+	fence := uncertain[0].Fence(s.tracker.Bounds())
 	for _, p := range uncertain {
 		if !alone {
-			fence = max(fence, p.Fence(s.tracker.Settle()))
+			fence = max(fence, p.Fence(s.tracker.Bounds()))
 		}
 	}
 	fresh := s.mayPredateFill(symbol)
@@ -85,7 +85,7 @@ func (s uncertainOrders) decideUncertain(symbol *SymbolState, uncertain []*accou
 		return
 	}
 	symbol.equal.extend(s.fetched)
-	if symbol.equal.forMS < max(stableGapMS, s.tracker.Settle().StalenessMS) {
+	if symbol.equal.forMS < max(stableGapMS, s.tracker.Bounds().StalenessMS) {
 		return
 	}
 	if symbol.Missing() && symbol.AtVenue() == 0 && symbol.futuresEvidence.by == noWitness {
@@ -102,7 +102,7 @@ func (s uncertainOrders) decideUncertain(symbol *SymbolState, uncertain []*accou
 	}
 	symbol.equal.reset()
 	if alone {
-		uncertain = slices.DeleteFunc(uncertain, func(p *account.Placement) bool { return p.Fence(s.tracker.Settle()) > symbol.equalFromMS })
+		uncertain = slices.DeleteFunc(uncertain, func(p *account.Placement) bool { return p.Fence(s.tracker.Bounds()) > symbol.equalFromMS })
 	}
 	s.attribute(symbol, uncertain)
 }
@@ -332,7 +332,7 @@ func (s uncertainOrders) walletMoved(symbol *SymbolState, p *account.Placement) 
 	symbol.walletChange = by
 	symbol.walletChangeFor.extend(s.fetched)
 	others := s.tracker.AnyLive(func(q *account.Placement) bool { return q != p && q.Symbol() == symbol.Key() })
-	return true, !others || symbol.walletChangeFor.exceeds(s.tracker.Settle().StalenessMS)
+	return true, !others || symbol.walletChangeFor.exceeds(s.tracker.Bounds().StalenessMS)
 }
 
 // Unclaimed returns by how much the wallet's balance of a spot symbol's asset exceeds the quantity that

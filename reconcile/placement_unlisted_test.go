@@ -560,7 +560,7 @@ func TestWalletOlderThanStopIsNoProof(t *testing.T) {
 	t.Parallel()
 	w, derive := protecting(t)
 	w.places(placement.StopLoss, 8, stopOf(10))
-	w.now += w.tracker.Settle().StalenessMS
+	w.now += w.tracker.Bounds().StalenessMS
 	w.shows("1.01", "0")
 	if intents := derive(); len(intents) != 0 {
 		t.Fatalf("want no second stop beside one that may stand, have %+v", intents)

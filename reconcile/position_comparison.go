@@ -51,7 +51,7 @@ func (s positionComparison) noteOmitted(symbol *SymbolState) {
 // the list is read again, or a snapshot's two lists agree.
 func (s positionComparison) assumeOpened(symbol *SymbolState) {
 	t, known := &symbol.futuresEvidence, symbol.Known()
-	if symbol.positionMS > symbol.FilledMS()+s.tracker.Settle().StalenessMS || t.by != noWitness {
+	if symbol.positionMS > symbol.FilledMS()+s.tracker.Bounds().StalenessMS || t.by != noWitness {
 		return // the list has been read since then and is current, or a witness confirms the end
 	}
 	if known != 0 && symbol.Opened().Sign() == known.Sign() && t.shownOf != symbol.OpenedMS() && symbol.FilledMS() > s.tracker.bootMS {
@@ -114,8 +114,8 @@ func find(positions []exchange.Position, symbol string) (found exchange.Position
 // snapshots: if L is no longer than what may count between two of them, more than one interval must have
 // passed.
 func (e *evidence) mayPredateFill(symbol *SymbolState) bool {
-	return e.fetched.BeganMS < symbol.FilledMS()+e.tracker.Settle().StalenessMS ||
-		e.tracker.Settle().StalenessMS > 0 && symbol.sinceFill.sinceMS != 0 && !symbol.sinceFill.exceeds(e.tracker.Settle().StalenessMS)
+	return e.fetched.BeganMS < symbol.FilledMS()+e.tracker.Bounds().StalenessMS ||
+		e.tracker.Bounds().StalenessMS > 0 && symbol.sinceFill.sinceMS != 0 && !symbol.sinceFill.exceeds(e.tracker.Bounds().StalenessMS)
 }
 
 // heldOnSpot returns the quantity that fills and fees explain, less the wallet's shortfall. The rest of
@@ -199,7 +199,7 @@ func (s *SymbolState) unexplainedEnd(row *exchange.Position) bool {
 
 // shownUnexplained reports whether the list has shown a position that no fill explained, and has shown none for less than L.
 func (s *inputs) shownUnexplained() bool {
-	return s.tracker.readBeganMS <= s.symbol.unexplainedMS+s.tracker.Settle().StalenessMS
+	return s.tracker.readBeganMS <= s.symbol.unexplainedMS+s.tracker.Bounds().StalenessMS
 }
 
 // protectsUnexplained reports whether an order may protect a position that no fill explains and whose
@@ -232,11 +232,11 @@ func (s *SymbolState) endUnproved() bool {
 // needsEnd reports whether positions/history must be read to learn whether an unexplained position has ended, and from which time.
 func (o *observedAccount) needsEnd(symbol *SymbolState) (sinceMS int64, ask bool) {
 	if symbol.endUnproved() {
-		return max(0, symbol.unexplainedMS-o.settle.StalenessMS-maxClockStepMS), true
+		return max(0, symbol.unexplainedMS-o.bounds.StalenessMS-maxClockStepMS), true
 	}
 	for _, p := range symbol.live {
 		if o.protectsUnexplained(p, symbol) {
-			return max(0, min(p.SentMS(), symbol.unexplainedMS)-o.settle.StalenessMS-maxClockStepMS), true
+			return max(0, min(p.SentMS(), symbol.unexplainedMS)-o.bounds.StalenessMS-maxClockStepMS), true
 		}
 	}
 	return 0, false

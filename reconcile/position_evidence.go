@@ -17,7 +17,7 @@ type positionEvidence struct {
 }
 
 func (e *evidence) positionEvidence() positionEvidence {
-	return positionEvidence{account: &e.tracker.tracked, closed: e.fetched.Closed, bootMS: e.tracker.bootMS, stalenessMS: e.tracker.Settle().StalenessMS}
+	return positionEvidence{account: &e.tracker.tracked, closed: e.fetched.Closed, bootMS: e.tracker.bootMS, stalenessMS: e.tracker.Bounds().StalenessMS}
 }
 
 // showsEnd reports whether positions/history shows that a position has ended, in a row that the position's id does not identify.

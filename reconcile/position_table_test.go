@@ -350,8 +350,8 @@ func TestRefusedPurchaseIsListedUntilConfirmed(t *testing.T) {
 	}
 	d := holds(t, 20)
 	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: d.places(placement.Entry, buys), Body: record.Refused{Reason: "no"}})
-	settle := d.tracker.Settle()
-	if until := d.tracker.Symbol(bitcoin).RefusedUntilMS(&settle); until != d.now+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
+	bounds := d.tracker.Bounds()
+	if until := d.tracker.Symbol(bitcoin).RefusedUntilMS(&bounds); until != d.now+bounds.WindowMS+bounds.VisibilityMS+bounds.StalenessMS {
 		t.Errorf("want an opening on futures to be shown until W, D and L have passed, have %d at %d", until, d.now)
 	}
 }

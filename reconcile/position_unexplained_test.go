@@ -62,7 +62,7 @@ func unexplainedWaits(t testing.TB) {
 		{"an opening is uncertain", 15_000, 2_001, func(d *desk) { d.uncertain(d.places(placement.Entry, buys)) }, false},
 		{"others are ignored", 15_000, 2_001, func(d *desk) { d.tracker.foreignPolicy = ForeignIgnore }, false},
 	} {
-		d := newDeskWith(t, placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessMS})
+		d := newDeskWith(t, placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessMS})
 		d.hold(20)
 		d.now += 60_000
 		d.observe(20, nil)
@@ -96,7 +96,7 @@ func TestUnexplainedPositionIsProtectedWithoutTheOpenList(t *testing.T) {
 
 func shownByPositionsAlone(t testing.TB) {
 	t.Helper()
-	d := newDeskWith(t, placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+	d := newDeskWith(t, placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 	id := d.send(Intent{Purpose: placement.Entry, Order: buys})
 	d.tracker.Apply(&record.Record{AtMS: d.now, ClientOrderID: id, Body: record.Ended{State: placement.Canceled, OrderID: 11}})
 	d.now += 60_000

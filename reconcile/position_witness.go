@@ -88,7 +88,7 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 	t := &symbol.futuresEvidence
 	if !symbol.Missing() {
 		t.by, t.untrusted = noWitness, false
-		if s.fetched.BeganMS > t.sweptMS+s.tracker.Settle().StalenessMS {
+		if s.fetched.BeganMS > t.sweptMS+s.tracker.Bounds().StalenessMS {
 			t.sweptMS = 0 // the orders ended, but the position outlived them
 		}
 		t.zeroed = t.zeroed && symbol.Known() == 0
@@ -110,7 +110,7 @@ func (s positionComparison) seekWitness(symbol *SymbolState) {
 	stop := func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss }
 	// If a stop may be missing too, this does not wait for L.
 	stopMissing := !s.positionEvidence().hasClosePositionOrder(symbol.Key(), stop) && slices.Contains(s.fetched.ClosedOf, symbol.Key().Name)
-	t.untrusted = t.by == noWitness && (t.untrusted || unseen || stopMissing || symbol.residualFor.exceeds(s.tracker.Settle().StalenessMS))
+	t.untrusted = t.by == noWitness && (t.untrusted || unseen || stopMissing || symbol.residualFor.exceeds(s.tracker.Bounds().StalenessMS))
 }
 
 // noteEnded records which positions have ended. A position first shown while an opening was live does not
@@ -164,8 +164,8 @@ func (positionComparison) shownLater(symbol *SymbolState) bool {
 
 // noReadBefore returns the earliest time at which no stale read and no late request from a given moment can exist.
 func (t *tracked) noReadBefore(atMS int64) int64 {
-	settle := t.Settle()
-	return atMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+	bounds := t.Bounds()
+	return atMS + bounds.WindowMS + bounds.VisibilityMS + bounds.StalenessMS
 }
 
 // rowOf returns the row of positions/history that shows the end of botd's position, or nil.
@@ -242,14 +242,14 @@ func sideSign(side exchange.PositionSide) int {
 // contradict declares that the list and botd's own fills contradict each other, or ends that state.
 func (s positionComparison) contradict(symbol *SymbolState) {
 	switch {
-	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(s.tracker.Settle().StalenessMS)):
+	case symbol.futuresEvidence.untrusted && (symbol.contradicted != "" || symbol.residualFor.exceeds(s.tracker.Bounds().StalenessMS)):
 		symbol.declare(contradiction, s.fetched.EndedMS)
-	case s.tracker.marginContradicts(symbol, s.tracker.Settle().StalenessMS):
+	case s.tracker.marginContradicts(symbol, s.tracker.Bounds().StalenessMS):
 		symbol.declare(heldMargin, s.fetched.EndedMS)
 	case symbol.futuresEvidence.denied:
 		symbol.declare(beyondMargin, s.fetched.EndedMS)
-	case symbol.endUnproved() && s.fetched.BeganMS > symbol.unexplainedMS+s.tracker.Settle().StalenessMS,
-		symbol.refusedStopMS != 0 && s.fetched.BeganMS > symbol.refusedStopMS+s.tracker.Settle().StalenessMS:
+	case symbol.endUnproved() && s.fetched.BeganMS > symbol.unexplainedMS+s.tracker.Bounds().StalenessMS,
+		symbol.refusedStopMS != 0 && s.fetched.BeganMS > symbol.refusedStopMS+s.tracker.Bounds().StalenessMS:
 		symbol.declare(vanishedUnexplained, s.fetched.EndedMS)
 	default:
 		symbol.clearContradiction()

@@ -186,7 +186,7 @@ func (s *inputs) unexplained() bool {
 	if outlived && !s.openingUncertain() {
 		return true // it was shown alongside botd's own part, before that part was reduced
 	}
-	patience := min(s.tracker.Settle().StalenessMS, unexplainedWaitMS)
+	patience := min(s.tracker.Bounds().StalenessMS, unexplainedWaitMS)
 	shown := symbol.unexplainedID == symbol.positionID && symbol.unexplainedFromMS != 0 && s.nowMS-symbol.unexplainedFromMS > patience
 	return symbol.Quarantine() != "" || s.nowMS-symbol.ChangedMS() > patience && !s.openingUncertain() && (symbol.residualFor.sinceMS != 0 || shown)
 }

@@ -45,7 +45,7 @@ func (d spotStops) converge() {
 	}
 	uncovered = max(min(0, uncovered), uncovered-position.recentlyCanceled()-position.soldElsewhere())
 	// a wallet from before may lack the last fill
-	if d.saleEvidence().historyUnread() && d.tracker.walletFromMS >= d.tracker.bootMS+d.tracker.Settle().StalenessMS {
+	if d.saleEvidence().historyUnread() && d.tracker.walletFromMS >= d.tracker.bootMS+d.tracker.Bounds().StalenessMS {
 		uncovered = min(uncovered, position.ownBalance()-position.selling(d.leavesUncovered))
 	}
 	missing := d.symbol.rules.FloorQuantity(d.withinMaximum(d.stoppable(d.withoutRefused(uncovered - position.restingExits()))))
@@ -200,7 +200,7 @@ func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		}
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
-	young := symbol.spot.walletInconclusive || d.tracker.walletMS <= symbol.FilledMS()+d.tracker.Settle().StalenessMS
+	young := symbol.spot.walletInconclusive || d.tracker.walletMS <= symbol.FilledMS()+d.tracker.Bounds().StalenessMS
 	untrusted := d.spotPosition().missingInWallet() > 0
 	if d.tracker.StandsDown() { // another botd may have sold some
 		untrusted = d.tracker.walletUntrusted(symbol)

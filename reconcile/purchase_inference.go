@@ -281,7 +281,7 @@ func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) 
 	case p.OrderID() != 0 && read.showsNoEnd(p.Symbol(), p.OrderID()):
 		withinMS = math.MaxInt64 // it still stands: the open list and the wallet are older than the sale
 	}
-	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Settle().StalenessMS, withinMS) && frozen < p.Remaining()/2
+	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Bounds().StalenessMS, withinMS) && frozen < p.Remaining()/2
 	b.noteUnfrozen(p.ClientOrderID(), unfrozen)
 	return unfrozen
 }
@@ -330,7 +330,7 @@ func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolStat
 // contains the asset again, another party has made a purchase. A wallet that may be older than the last
 // fill proves nothing.
 func (s unlistedOrders) noteWalletShortfall(p *account.Placement, symbol *SymbolState) {
-	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.tracker.Settle().StalenessMS) {
+	if p.Order().Side != exchange.Sell || s.fetched.BeganMS <= max(p.SentMS(), symbol.FilledMS()+s.tracker.Bounds().StalenessMS) {
 		return
 	}
 	if !s.tracker.stillInWallet(p, symbol, symbol.position) {
@@ -378,7 +378,7 @@ func (s unlistedOrders) executedAgain(symbol *SymbolState) exchange.Quantity {
 		symbol.spot.endedPurchase = formerPurchase{}
 		return 0
 	case t.secondFill != 0:
-		if t.secondFillSeenFor.extend(s.fetched); t.secondFillSeenFor.exceeds(s.tracker.Settle().StalenessMS) {
+		if t.secondFillSeenFor.extend(s.fetched); t.secondFillSeenFor.exceeds(s.tracker.Bounds().StalenessMS) {
 			s.quarantine(symbol, "the wallet change matches a second execution of "+t.clientOrderID+", but no list shows it")
 		}
 		return t.secondFill

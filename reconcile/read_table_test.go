@@ -523,7 +523,7 @@ func TestAWalletIsOlderThanAFillForL(t *testing.T) {
 		stalenessMS, forMS int64
 		want               bool
 	}{{0, 0, false}, {1, 0, true}, {1, 1, true}, {1, 2, false}, {1_000, 1_000, true}, {1_000, 1_001, false}} {
-		b := NewTracker(placement.Settle{StalenessMS: c.stalenessMS})
+		b := NewTracker(placement.Bounds{StalenessMS: c.stalenessMS})
 		symbol := b.Track(coin)
 		symbol.sinceFill = persistence{sinceMS: 1, forMS: c.forMS}
 		if have := b.survey(&Snapshot{BeganMS: 1_000_000}).mayPredateFill(symbol); have != c.want {

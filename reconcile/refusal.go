@@ -46,11 +46,11 @@ func (r *refusals) Refused() []RefusedOrder { return slices.Clone(r.refused) }
 
 // RefusedUntilMS returns the time until which a list may still show, for the first time, an opening on
 // the symbol that the exchange refused but executed; 0 if it has refused none since the start.
-func (s *SymbolState) RefusedUntilMS(settle *placement.Settle) int64 {
+func (s *SymbolState) RefusedUntilMS(bounds *placement.Bounds) int64 {
 	if s.refusedMS == 0 {
 		return 0
 	}
-	return s.refusedMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+	return s.refusedMS + bounds.WindowMS + bounds.VisibilityMS + bounds.StalenessMS
 }
 
 // note adds the refusal of a placement; before is what a read showed before the placement was sent.
@@ -165,7 +165,7 @@ func (s refusalChecks) confirms(r *RefusedOrder) bool {
 	if r.Symbol.Market == exchange.Spot {
 		read = s.fetched.SpotOrders.Done() && s.fetched.History.Done() && s.fetched.HistoryWhole
 	}
-	read = read && s.fetched.BeganMS > r.atMS+min(s.tracker.Settle().StalenessMS, refusedShownMS) &&
+	read = read && s.fetched.BeganMS > r.atMS+min(s.tracker.Bounds().StalenessMS, refusedShownMS) &&
 		!slices.Contains(s.old, r.Symbol.Market) && !s.fetched.isUnread(r.Symbol)
 	return read && !s.executedUnlisted(r) && !s.exceedsFills(r) && !s.holdsMargin(r) && !s.releasesMargin(r) &&
 		!r.hasStop(s.tracker.Symbol(r.Symbol))

@@ -105,7 +105,7 @@ func TestMarginContradictsAfterStaleness(t *testing.T) {
 		symbol := d.tracker.Track(c.key)
 		d.tracker.refused = []RefusedOrder{{Symbol: c.key, purpose: placement.Order,
 			paid: persistence{sinceMS: 1, lastMS: d.now, forMS: c.forMS}}}
-		if have := d.tracker.marginContradicts(symbol, d.tracker.Settle().StalenessMS); have != c.want {
+		if have := d.tracker.marginContradicts(symbol, d.tracker.Bounds().StalenessMS); have != c.want {
 			t.Errorf("%s: want %t, have %t", name, c.want, have)
 		}
 	}

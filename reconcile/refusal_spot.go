@@ -83,7 +83,7 @@ func (s refusalChecks) executedUnlisted(r *RefusedOrder) bool {
 	case symbol.spot.unlisted.inferred == 0:
 		return symbol.Quarantine() != "" || s.tracker.mayHaveBought(symbol)
 	}
-	if r.paid.extend(s.fetched); r.paid.exceeds(s.tracker.Settle().StalenessMS) {
+	if r.paid.extend(s.fetched); r.paid.exceeds(s.tracker.Bounds().StalenessMS) {
 		s.quarantine(symbol, "the wallet change matches the refused purchase "+r.clientOrderID+", but no list shows a fill")
 	}
 	return true

@@ -192,7 +192,7 @@ func (t *Tracker) walletWrong(symbol *SymbolState) bool {
 			arrivedMS = max(arrivedMS, t.arrivedMS(p))
 		}
 	}
-	return t.readAfter(arrivedMS+min(t.Settle().StalenessMS, maxUnfrozenMS)) && t.freezesLess(symbol)
+	return t.readAfter(arrivedMS+min(t.Bounds().StalenessMS, maxUnfrozenMS)) && t.freezesLess(symbol)
 }
 
 // mayHaveSold reports whether another sale on spot could sell a quantity that has been sold: a refused sale may have been executed, because no read has

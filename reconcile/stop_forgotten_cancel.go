@@ -33,7 +33,7 @@ func (d spotStops) cancelForgotten(price exchange.Price) {
 	var likeliest *account.Placement
 	for _, p := range d.stops {
 		if p.Remaining() == d.tracker.listedUnfrozen(d.symbol) && d.placeable(p.Remaining()) && forgetsCancel(d.tracker, p) &&
-			d.tracker.readAfter(p.SentMS()+d.tracker.Settle().StalenessMS) && (likeliest == nil || likeliest.Order().StopPrice == price) {
+			d.tracker.readAfter(p.SentMS()+d.tracker.Bounds().StalenessMS) && (likeliest == nil || likeliest.Order().StopPrice == price) {
 			likeliest = p
 		}
 	}

@@ -45,11 +45,11 @@ func (s unlistedOrders) holdInheritedStops() {
 			continue
 		}
 		symbol.settled = false
-		if !s.tracker.readAfter(symbol.FilledMS() + s.tracker.Settle().StalenessMS) {
+		if !s.tracker.readAfter(symbol.FilledMS() + s.tracker.Bounds().StalenessMS) {
 			t.inherited.shownFor.pause(s.fetched)
 			continue
 		}
-		if t.inherited.shownFor.extend(s.fetched); t.inherited.shownFor.exceeds(s.tracker.Settle().StalenessMS) {
+		if t.inherited.shownFor.extend(s.fetched); t.inherited.shownFor.exceeds(s.tracker.Bounds().StalenessMS) {
 			s.quarantine(symbol, "stops from before the start protect more than the fills explain, and the wallet shows that quantity")
 		}
 	}

@@ -16,7 +16,7 @@ func TestReplacementsThatLeftTheListAreRemembered(t *testing.T) {
 	symbol := w.tracker.Symbol(coin)
 	replaced := &symbol.spot.replaced
 	agreedMS := w.now - 5_000
-	symbol.spot.agreedMS = agreedMS + w.tracker.Settle().StalenessMS
+	symbol.spot.agreedMS = agreedMS + w.tracker.Bounds().StalenessMS
 	observe := func() {
 		w.tracker.survey(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order(nil))}).peerOrders().noteReplacements(symbol)
 	}

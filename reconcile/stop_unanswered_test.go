@@ -40,7 +40,7 @@ func TestUnansweredSpotStopIsPlacedAgainHoweverOldReadsMayBe(t *testing.T) {
 	for readMS, want := range map[int64]exchange.Quantity{2_000: 0, 2_001: 10} {
 		w, _ := protecting(t)
 		w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{}})
-		w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+		w.restoresWith(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 		derive := w.deriver()
 		w.now += 60_000
 		w.shows("0.01", "0")

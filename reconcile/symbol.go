@@ -127,7 +127,7 @@ func (s *SymbolState) AtVenue() exchange.Quantity { return s.position + s.Ignore
 func (t *Tracker) ObservePrice(key exchange.SymbolKey, price exchange.Price, trueMS, nowMS int64) {
 	symbol := t.Track(key)
 	symbol.last, symbol.mark, symbol.lastMS = price, price, trueMS
-	if symbol.pricedMS < t.accountFromMS || nowMS <= t.accountFromMS+t.Settle().StalenessMS {
+	if symbol.pricedMS < t.accountFromMS || nowMS <= t.accountFromMS+t.Bounds().StalenessMS {
 		symbol.markedAt = price
 	}
 	symbol.pricedMS = nowMS
@@ -154,8 +154,8 @@ const maxClockStepMS = 10_000
 
 // sinceFillAtStart restarts the measurement of the time since the last fill if the clock before the
 // start may have stamped the fill too early.
-func (s *SymbolState) sinceFillAtStart(settle placement.Settle, bootMS int64) persistence {
-	near, filledMS := settle.StalenessMS+maxClockStepMS, s.FilledMS()
+func (s *SymbolState) sinceFillAtStart(bounds placement.Bounds, bootMS int64) persistence {
+	near, filledMS := bounds.StalenessMS+maxClockStepMS, s.FilledMS()
 	if filledMS == 0 || bootMS < filledMS-near || bootMS > filledMS+near {
 		return persistence{}
 	}

@@ -73,7 +73,7 @@ type openList struct {
 // observedAccount is the last fetched state of the account as a whole.
 type observedAccount struct {
 	spotWallet
-	settle         placement.Settle
+	bounds         placement.Bounds
 	marginAccount  exchange.MarginAccount
 	accountMS      int64               // time of the read; 0 for never
 	accountFromMS  int64               // start of the read
@@ -95,20 +95,20 @@ type observedAccount struct {
 }
 
 // NewTracker returns the tracker of an account with an empty journal.
-func NewTracker(settle placement.Settle) *Tracker {
-	return newTracker(account.New(account.Options{Settle: settle}))
+func NewTracker(bounds placement.Bounds) *Tracker {
+	return newTracker(account.New(account.Options{Bounds: bounds}))
 }
 
 // NewTrackerWithoutLedger returns the tracker of an account with an empty journal and without a ledger. It books
 // no fills, for runs that never read the ledger.
-func NewTrackerWithoutLedger(settle placement.Settle) *Tracker {
-	return newTracker(account.New(account.Options{Settle: settle, WithoutLedger: true}))
+func NewTrackerWithoutLedger(bounds placement.Bounds) *Tracker {
+	return newTracker(account.New(account.Options{Bounds: bounds, WithoutLedger: true}))
 }
 
 func newTracker(state *account.State) *Tracker {
 	t := &Tracker{
 		tracked:         tracked{journalled: state, bySymbol: map[exchange.SymbolKey]*SymbolState{}},
-		observedAccount: observedAccount{spotWallet: spotWallet{settle: state.Settle()}, settle: state.Settle(), listed: map[exchange.Market]openList{}},
+		observedAccount: observedAccount{spotWallet: spotWallet{bounds: state.Bounds()}, bounds: state.Bounds(), listed: map[exchange.Market]openList{}},
 		sentRequests:    newSentRequests(),
 	}
 	t.peer.account, t.peer.pass, t.peer.unnamed = &t.tracked, &t.pass, &t.unnamedPeer
@@ -122,8 +122,8 @@ func (t *Tracker) Checkpoint(accountName string) record.Checkpoint {
 
 // Restore returns the tracker that the records before a checkpoint produce. As after a replay, nothing is
 // observed yet.
-func Restore(settle placement.Settle, c *record.Checkpoint) (*Tracker, error) {
-	state, err := account.Restore(account.Options{Settle: settle}, c.State)
+func Restore(bounds placement.Bounds, c *record.Checkpoint) (*Tracker, error) {
+	state, err := account.Restore(account.Options{Bounds: bounds}, c.State)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ func (t *Tracker) noteBoot(atMS int64) {
 	t.observedAccount.boot(atMS)
 	t.bornEmpty = t.New()
 	for symbol := range t.Symbols() {
-		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(t.Settle(), atMS)
+		symbol.read, symbol.settled, symbol.onlyOpeningsPending, symbol.sinceFill = false, false, false, symbol.sinceFillAtStart(t.Bounds(), atMS)
 		symbol.futuresEvidence, symbol.spot, symbol.walletOnlyRead, symbol.refusedMS = futuresEvidence{}, spotEvidence{}, false, 0
 		symbol.clearContradiction()
 		if symbol.Known() != 0 {

@@ -183,7 +183,7 @@ func (t *tracked) BlocksOpening(clientOrderID string, key exchange.SymbolKey) bo
 // undecided (cases 24 and 37), or nil.
 func (t *tracked) Overdue(key exchange.SymbolKey, nowMS, byMS int64) *account.Placement {
 	for _, p := range t.inFlightOn(key) {
-		if p.State() == placement.Uncertain && nowMS > p.Fence(t.Settle())+byMS {
+		if p.State() == placement.Uncertain && nowMS > p.Fence(t.Bounds())+byMS {
 			return p
 		}
 	}
@@ -197,7 +197,7 @@ func (t *tracked) OpeningNeedingHistory(symbol *SymbolState, nowMS int64) *accou
 		return nil
 	}
 	for p := range t.Live() {
-		if p.State() == placement.Uncertain && p.Purpose().Opens() && p.Symbol() == symbol.Key() && nowMS >= p.Fence(t.Settle()) {
+		if p.State() == placement.Uncertain && p.Purpose().Opens() && p.Symbol() == symbol.Key() && nowMS >= p.Fence(t.Bounds()) {
 			return p
 		}
 	}

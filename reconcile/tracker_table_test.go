@@ -89,16 +89,16 @@ func TestBootForgetsReads(t *testing.T) {
 	symbol.refusedMS = d.now
 	d.resting(12, 5)
 	d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
-	settle := d.tracker.Settle()
-	if symbol.contradicted != "" || symbol.contradictedSinceMS != 0 || symbol.read || symbol.settled || symbol.RefusedUntilMS(&settle) != 0 {
+	bounds := d.tracker.Bounds()
+	if symbol.contradicted != "" || symbol.contradictedSinceMS != 0 || symbol.read || symbol.settled || symbol.RefusedUntilMS(&bounds) != 0 {
 		t.Errorf("want nothing of what was read, have %q since %d, refused until %d", symbol.contradicted, symbol.contradictedSinceMS,
-			symbol.RefusedUntilMS(&settle))
+			symbol.RefusedUntilMS(&bounds))
 	}
 	if id := d.tracker.NextClientOrderID("t"); !strings.HasSuffix(id, "-1") {
 		t.Errorf("want ids counted from one, have %s", id)
 	}
-	if symbol.refusedMS = 1; symbol.RefusedUntilMS(&settle) != 7_001 {
-		t.Errorf("want a refusal shown for W, D and L, have until %d", symbol.RefusedUntilMS(&settle))
+	if symbol.refusedMS = 1; symbol.RefusedUntilMS(&bounds) != 7_001 {
+		t.Errorf("want a refusal shown for W, D and L, have until %d", symbol.RefusedUntilMS(&bounds))
 	}
 }
 

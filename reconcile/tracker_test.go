@@ -11,7 +11,7 @@ import (
 
 var bitcoin = exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 
-var testSettle = placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
+var testSettle = placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
 
 func TestTargetIsEnteredOnce(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ type spotWallet struct {
 	walletMS     int64
 	walletFromMS int64 // begin of the read
 	walletRead   bool  // read with the newest snapshot
-	settle       placement.Settle
+	bounds       placement.Bounds
 }
 
 // note stores a snapshot's wallet.
@@ -124,7 +124,7 @@ func (w *spotWallet) stillInWallet(p *account.Placement, symbol *SymbolState, po
 // free yet.
 func (w *spotWallet) freed(symbol *SymbolState) (sum exchange.Quantity) {
 	for _, one := range symbol.spot.freed {
-		if w.walletFromMS <= one.atMS+w.settle.StalenessMS {
+		if w.walletFromMS <= one.atMS+w.bounds.StalenessMS {
 			sum += one.quantity
 		}
 	}

@@ -175,7 +175,7 @@ func (s walletComparison) decideShortWallet(symbol *SymbolState, short exchange.
 		s.decideMissing(symbol, short)
 	case symbol.Quarantine() != "":
 		symbol.walletShortfall = -short
-	case symbol.contradicted != "" || symbol.missedFor.exceeds(s.tracker.Settle().StalenessMS):
+	case symbol.contradicted != "" || symbol.missedFor.exceeds(s.tracker.Bounds().StalenessMS):
 		symbol.walletShortfall = -short // no more is sold than the wallet shows
 		symbol.declare(spotContradiction, s.fetched.EndedMS)
 	}
@@ -215,8 +215,8 @@ type walletExcess struct {
 // worth an order and the history has not been read about it for long enough.
 func (s walletComparison) awaitsHistory(symbol *SymbolState, more exchange.Quantity) (wait bool) {
 	t := &symbol.spot
-	settle := s.tracker.Settle()
-	if settle.StalenessMS == 0 || symbol.tooSmallToTrade(more) {
+	bounds := s.tracker.Bounds()
+	if bounds.StalenessMS == 0 || symbol.tooSmallToTrade(more) {
 		t.extra.shownFor, t.extra.quantity = persistence{}, 0
 		return false
 	}
@@ -227,7 +227,7 @@ func (s walletComparison) awaitsHistory(symbol *SymbolState, more exchange.Quant
 		t.extra.shownFor.reset()
 	}
 	t.extra.quantity = more
-	if t.extra.shownFor.extend(s.fetched); t.extra.shownFor.exceeds(max(settle.StalenessMS, stableGapMS)) {
+	if t.extra.shownFor.extend(s.fetched); t.extra.shownFor.exceeds(max(bounds.StalenessMS, stableGapMS)) {
 		t.extra.shownFor.reset()
 		return false
 	}

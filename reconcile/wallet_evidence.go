@@ -122,7 +122,7 @@ func (e walletEvidence) boughtUnread(symbol *SymbolState) (sum exchange.Quantity
 // soldNothing reports whether the wallet shows all of the asset, although it freezes none of it for a
 // stop: the stop was canceled, or one of the two reads is older.
 func (e walletEvidence) soldNothing(p *account.Placement, symbol *SymbolState) bool {
-	if e.tracker.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.tracker.arrivedMS(p)+e.tracker.Settle().StalenessMS {
+	if e.tracker.CancelMS(p.ClientOrderID()) == 0 && e.fetched.BeganMS <= e.tracker.arrivedMS(p)+e.tracker.Bounds().StalenessMS {
 		return false
 	}
 	return e.tracker.baseBalance(symbol) >= symbol.Baseline()+symbol.Unattributed()+symbol.Known()-symbol.Fees()
@@ -199,8 +199,8 @@ func (e walletEvidence) salesOfOthers(symbol *SymbolState) (sales []sale, sum ex
 // possibleOwnChange returns the size of a wallet change that botd's own order may have caused although botd has no position: any excess, or a
 // shortfall soon after the last sale, because the exchange may have executed that sale twice.
 func (e walletEvidence) possibleOwnChange(symbol *SymbolState, more exchange.Quantity) exchange.Quantity {
-	settle := e.tracker.Settle()
-	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
+	bounds := e.tracker.Bounds()
+	if more < 0 && e.fetched.BeganMS < symbol.FilledMS()+bounds.WindowMS+bounds.VisibilityMS+bounds.StalenessMS {
 		return -more
 	}
 	return more

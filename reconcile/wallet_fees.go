@@ -94,7 +94,7 @@ func (s walletComparison) reconcileFees(symbol *SymbolState, short exchange.Quan
 			symbol.feeDifferenceFor.reset()
 		}
 		symbol.feeDifference = short
-		if symbol.feeDifferenceFor.extend(s.fetched); !symbol.feeDifferenceFor.exceeds(s.tracker.Settle().StalenessMS) {
+		if symbol.feeDifferenceFor.extend(s.fetched); !symbol.feeDifferenceFor.exceeds(s.tracker.Bounds().StalenessMS) {
 			return
 		}
 	}

@@ -35,10 +35,10 @@ func (w *wallet) reads(free, frozen exchange.Quantity, orders ...exchange.Order)
 }
 
 // restoresWith restores the tracker from its checkpoint, with other times.
-func (w *wallet) restoresWith(settle placement.Settle) {
+func (w *wallet) restoresWith(bounds placement.Bounds) {
 	w.t.Helper()
 	saved, rules := w.tracker.Checkpoint("an account"), w.tracker.Symbol(coin).rules
-	restored, err := Restore(settle, &saved)
+	restored, err := Restore(bounds, &saved)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestWalletExcessWaitsForHistory(t *testing.T) {
 		{"another figure lasts again", 1_000, 2_500e8, lasted(stableGapMS + 1), 3, 2, true, 2, true},
 		{"another figure after one that is foreign", 1_000, 2_500e8, persistence{}, 3, 2, true, 2, true},
 	} {
-		tracker := NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
+		tracker := NewTracker(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: c.stalenessL})
 		symbol := tracker.Track(coin)
 		symbol.rules, symbol.last = newWallet(t).tracker.Track(coin).rules, c.last
 		symbol.spot.extra.shownFor, symbol.spot.extra.quantity = c.extra, c.of
@@ -440,7 +440,7 @@ func TestWalletFreezesNothingForSale(t *testing.T) {
 	}
 	w := explains(t, 10, 0) // four seconds suffice, however old a read may be
 	sale := w.places(placement.Exit, 0, saleOf(10))
-	w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+	w.restoresWith(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 	for _, afterMS := range []int64{4_000, 4_001} {
 		w.now = w.tracker.Placement(sale.ClientOrderID).SentMS() + afterMS
 		if have := w.reads(1_010, 0).unlistedOrders().noteUnfrozen(w.tracker.Placement(sale.ClientOrderID), w.tracker.Symbol(coin)); have != (afterMS > 4_000) {
@@ -551,7 +551,7 @@ func endOfAStop(t testing.TB) {
 			orderID = 0
 		}
 		stop := w.places(placement.StopLoss, orderID, stopOf(10))
-		w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+		w.restoresWith(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 		sentMS := w.now
 		for _, afterMS := range []int64{c.after * 1_000, c.after*1_000 + 1} {
 			w.now = sentMS + afterMS

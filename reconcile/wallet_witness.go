@@ -63,12 +63,12 @@ type sale struct {
 // than the last fill. Only a little of the time between two snapshots counts, so the next one must come
 // soon; otherwise a wrong wallet would go uncontradicted for minutes.
 func (o *observedAccount) AwaitsFreshWallet(symbol *SymbolState) bool {
-	return o.settle.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.walletInconclusive && symbol.Known() != 0
+	return o.bounds.StalenessMS > 0 && symbol.Key().Market == exchange.Spot && symbol.spot.walletInconclusive && symbol.Known() != 0
 }
 
 // WalletConclusive reports whether the newest snapshot read the wallet late enough after the start and the last fill to show all of botd's sales.
 func (o *observedAccount) WalletConclusive(symbol *SymbolState) bool {
-	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletFromMS > max(o.bootMS, symbol.FilledMS())+o.settle.StalenessMS
+	return o.walletRead && symbol.Cause() != record.JournalLost && o.walletFromMS > max(o.bootMS, symbol.FilledMS())+o.bounds.StalenessMS
 }
 
 // maxHistoryReads limits the number of rounds that read the order history about an unexplained difference.
@@ -90,8 +90,8 @@ func (o *observedAccount) walletDiffers(symbol *SymbolState) exchange.Quantity {
 
 // mayHaveBought reports whether a refused purchase may have been executed although no list shows it yet.
 func (o *observedAccount) mayHaveBought(symbol *SymbolState) bool {
-	settle := o.settle
-	return o.readEndedMS < symbol.RefusedUntilMS(&settle)
+	bounds := o.bounds
+	return o.readEndedMS < symbol.RefusedUntilMS(&bounds)
 }
 
 // HistorySlackMS is how long before an order's send time the read of its history begins, because clocks differ.
@@ -119,7 +119,7 @@ func (o *observedAccount) salesFrom(symbol *SymbolState) int64 {
 	if symbol.spot.agreedMS == 0 { // wallet and fills have never agreed since the start
 		return cmp.Or(symbol.spot.changedMS, symbol.ChangedMS())
 	}
-	return symbol.spot.agreedMS - o.settle.StalenessMS - createdSlackMS
+	return symbol.spot.agreedMS - o.bounds.StalenessMS - createdSlackMS
 }
 
 // noteBoughtBefore records that a purchase from before the start was booked after it: orders missing from the journal may have sold its result since

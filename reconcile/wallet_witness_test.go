@@ -87,8 +87,8 @@ func TestForeignSaleExplainsWalletShortfall(t *testing.T) {
 			if symbol.Known() != known || (symbol.Quarantine() != "") == adopted || symbol.contradicted != "" {
 				t.Fatalf("want known %d, have %d, quarantine %q, contradicted %q", known, symbol.Known(), symbol.Quarantine(), symbol.contradicted)
 			}
-			settle := w.tracker.Settle()
-			if hold := symbol.HoldMS(&settle); adopted && hold != w.now+settle.WindowMS+settle.VisibilityMS+settle.StalenessMS {
+			bounds := w.tracker.Bounds()
+			if hold := symbol.HoldMS(&bounds); adopted && hold != w.now+bounds.WindowMS+bounds.VisibilityMS+bounds.StalenessMS {
 				t.Errorf("want nothing opened for W + D + L, have until %d", hold-w.now)
 			}
 			if latch := w.tracker.Strategy("one").Latch(); (latch == 1) != adopted {

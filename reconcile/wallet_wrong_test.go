@@ -50,7 +50,7 @@ func TestAWalletOfLongAfterAStopIsWrongHoweverOldReadsMayBe(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[int64]exchange.Quantity{4_000: 1, 4_001: 6} {
 		w, _ := protecting(t)
-		w.restoresWith(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
+		w.restoresWith(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 		derive := w.deriver()
 		w.now += 60_000
 		w.apply(quarantineOf("a test"))

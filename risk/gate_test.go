@@ -38,7 +38,7 @@ func newTable(t *testing.T, limits Limits) *table {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	state := tracker.Track(bitcoin)
 	see(state, func(o *seen) {
 		o.Rules, o.Leverage, o.Last, o.LastMS, o.Read, o.Settled = rules, 10, 50_000e8, 1_000, true, true

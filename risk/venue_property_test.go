@@ -121,7 +121,7 @@ func (s *scene) newWorld() *world {
 func newScene(symbols []*exchange.Symbol, limits Limits) *scene {
 	s := &scene{
 		gate: NewGate(limits), symbols: symbols, fee: 100_000, wallet: sim.DefaultAccount(me), prices: map[exchange.SymbolKey]exchange.Price{},
-		tracker: reconcile.NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}),
+		tracker: reconcile.NewTracker(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}),
 	}
 	for _, symbol := range s.symbols {
 		s.prices[symbol.Key()] = startPrice(symbol)

@@ -71,12 +71,12 @@ func (d *disked) trades(decide func(*strategy.View, *strategy.Plan), takes time.
 		d.t.Fatal(err)
 	}
 	defer d.store.Close()
-	tracker := reconcile.NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
+	tracker := reconcile.NewTracker(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
 	if err := d.store.Replay(d.t.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }); err != nil {
 		d.t.Fatal(err)
 	}
 	machine, err := engine.New(engine.Config{
-		Instance: "test", Epoch: tracker.Epoch() + 1, Random: "00000", Settle: tracker.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
+		Instance: "test", Epoch: tracker.Epoch() + 1, Random: "00000", Bounds: tracker.Bounds(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
 		TimeToLiveMS: 5_000, Ledger: true,
 		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: decider(decide), Symbol: d.symbol(), Interval: exchange.Minute1,
 			Leverage: 10, Schedule: eachSecond{}}},

@@ -166,12 +166,12 @@ func launchOn(t *testing.T, symbols []*exchange.Symbol, budget float64, over lin
 		t.Fatal(err)
 	}
 	config := engine.Config{Instance: "live", Epoch: 1, Random: "00000", BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLiveMS: 5000,
-		Settle: placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
+		Bounds: placement.Bounds{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
 	for _, symbol := range symbols {
 		wired, _ := client.Symbols().Symbol(symbol.Key())
 		config.Strategies = append(config.Strategies, engine.StrategyConfig{Name: symbol.Base, Symbol: wired, Interval: exchange.Minute1, Strategy: what})
 	}
-	machine, err := engine.New(config, reconcile.NewTracker(config.Settle))
+	machine, err := engine.New(config, reconcile.NewTracker(config.Bounds))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -69,13 +69,13 @@ func (m *memory) Do(_ context.Context, request exchange.Request) (exchange.Answe
 // run drives a new engine over the journal, for a while, and stops it.
 func (m *memory) run(quantity exchange.Quantity, takes time.Duration) *Driver {
 	m.t.Helper()
-	tracker := reconcile.NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
+	tracker := reconcile.NewTracker(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
 	for i := range m.records {
 		tracker.Apply(&m.records[i])
 	}
 	machine, err := engine.New(engine.Config{
 		Instance: "test", Epoch: tracker.Epoch() + 1, Random: "00000",
-		Settle: tracker.Settle(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLiveMS: 5_000,
+		Bounds: tracker.Bounds(), BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLiveMS: 5_000,
 		Strategies: []engine.StrategyConfig{{Name: "one", Strategy: holder{quantity}, Symbol: m.symbol(), Interval: exchange.Minute1, Leverage: 10}},
 	}, tracker)
 	if err != nil {

@@ -781,8 +781,8 @@ func TestOpeningsAreMeasuredAtTheLivePace(t *testing.T) {
 		t.Errorf("want rounds every 1 and 15 s, candles 2 s after their close, orders valid for 5 s, have %+v", c)
 	}
 	if c.Breaker != (engine.BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000}) ||
-		c.Settle != (placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}) {
-		t.Errorf("want three unknown orders in ten minutes, and bounds of 5, 1 and 1 s, have %+v, %+v", c.Breaker, c.Settle)
+		c.Bounds != (placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}) {
+		t.Errorf("want three unknown orders in ten minutes, and bounds of 5, 1 and 1 s, have %+v, %+v", c.Breaker, c.Bounds)
 	}
 	a, err := newAccount(3, spent)
 	if err != nil {

@@ -79,7 +79,7 @@ type account struct {
 func openingConfig() engine.Config {
 	return engine.Config{Instance: "bench", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000, TimeToLiveMS: 5_000,
 		Breaker: engine.BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000},
-		Settle:  placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}}
+		Bounds:  placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}}
 }
 
 // newAccount returns an account with one strategy on each of that many symbols.
@@ -104,7 +104,7 @@ func newAccount(strategies int, used func() time.Duration) (*account, error) {
 	if err := venue.AddAccount(sim.AccountConfig{Name: "one", FuturesUSDT: exchange.AmountOf(10_000_000), Leverage: 1}); err != nil {
 		return nil, err
 	}
-	machine, err := engine.New(config, reconcile.NewTrackerWithoutLedger(config.Settle))
+	machine, err := engine.New(config, reconcile.NewTrackerWithoutLedger(config.Bounds))
 	return &account{venue: venue, machine: machine, used: used, from: used()}, err
 }
 

@@ -48,7 +48,7 @@ type SymbolOf func(exchange.SymbolKey) (*exchange.Symbol, bool)
 func Account(config *configs.Config, tracker *reconcile.Tracker, symbolOf SymbolOf) (engine.Config, error) {
 	account := engine.Config{
 		Instance: config.Instance, Epoch: max(tracker.Epoch()+1, time.Now().Unix()), Random: random(), Lane: random(), Limits: config.Limits,
-		Settle: Settle(config), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
+		Bounds: Bounds(config), Breaker: engine.BreakerConfig(config.Exchange.Breaker), Foreign: config.Foreign, ConfigHash: config.Hash(),
 		BusyRoundMS: busyRoundMS, IdleRoundMS: polling.IdleRoundMS, CloseLagMS: polling.CloseLagMS, TimeToLiveMS: timeToLiveMS,
 		TakerFee: spotTakerFee, Ledger: true,
 	}

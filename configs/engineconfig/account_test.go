@@ -46,7 +46,7 @@ func TestAStrategyOfRealMoneyArrivesPaused(t *testing.T) {
 			t.Fatalf("%s: %s", c.name, problems.String())
 		}
 		config := &configs.Config{Mode: c.mode, Instance: "main", Strategies: []configs.StrategyConfig{*given}}
-		tracker := reconcile.NewTracker(placement.Settle{})
+		tracker := reconcile.NewTracker(placement.Bounds{})
 		if c.epoch > 0 {
 			tracker.Apply(&record.Record{AtMS: 1, Body: record.Boot{Epoch: c.epoch}})
 		}

@@ -59,7 +59,7 @@ const one = "name: one\nstrategy: buy_and_hold\nmarket: futures\nsymbol: BTC-USD
 
 // bought is a tracker in which a strategy has a position in a symbol.
 func bought(owner, symbol string) *reconcile.Tracker {
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	key := exchange.SymbolKey{Market: exchange.Futures, Name: symbol}
 	order := exchange.NewOrder{ClientOrderID: "a", Market: key.Market, Symbol: symbol, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: 10}
 	for _, r := range []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 7}}, {AtMS: 2, Strategy: owner, Symbol: key, Body: record.Assigned{}},
@@ -74,7 +74,7 @@ func bought(owner, symbol string) *reconcile.Tracker {
 func TestWhatTheEngineIsGiven(t *testing.T) {
 	t.Parallel()
 	config := load(t, "risk: {max_open_orders: 4}\nforeign: ignore\n", one+"schedule: \"*/5 * * * *\"\n")
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	before := time.Now().Unix()
 	a, err := engineconfig.Account(config, tracker, listed())
 	if err != nil {
@@ -85,7 +85,7 @@ func TestWhatTheEngineIsGiven(t *testing.T) {
 		t.Errorf("want rounds of 1 and 15 s, closes 2 s later, 5 s to live and 0.1 %%, have %+v", a)
 	}
 	if a.Instance != "main" || a.Foreign != config.Foreign || a.ConfigHash != config.Hash() || a.Limits.MaxOpenOrders != config.Limits.MaxOpenOrders ||
-		a.Settle != engineconfig.Settle(config) || a.Settle == (placement.Settle{}) {
+		a.Bounds != engineconfig.Bounds(config) || a.Bounds == (placement.Bounds{}) {
 		t.Errorf("want the settings of the file, have %+v", a)
 	}
 	if a.Epoch < before || a.Epoch > before+60 || !placement.IsRandom(a.Random) || !placement.IsRandom(a.Lane) || a.Random == a.Lane {
@@ -120,7 +120,7 @@ func TestASymbolThatTheVenueDoesNotHave(t *testing.T) {
 		len(a.Strategies) != 1 || a.Strategies[0].Name != "two" {
 		t.Errorf("traded before: want it missing alone, have %+v, %+v, %v", a.Missing, a.Strategies, err)
 	}
-	for name, tracker := range map[string]*reconcile.Tracker{"new": reconcile.NewTracker(placement.Settle{}), "traded another": bought("one", "SOL-USDT")} {
+	for name, tracker := range map[string]*reconcile.Tracker{"new": reconcile.NewTracker(placement.Bounds{}), "traded another": bought("one", "SOL-USDT")} {
 		_, err := engineconfig.Account(config, tracker, listed("BTC-USDT"))
 		if failure.CodeOf(err) != failure.Config || !strings.Contains(err.Error(), "0.yaml:1: the exchange has no futures symbol BTC-USDT") {
 			t.Errorf("%s: want the start refused with the file, have %v", name, err)
@@ -189,7 +189,7 @@ func TestAFileThatCannotBeConvertedIsNamed(t *testing.T) {
 		t.Errorf("wrong parameters: want the file and what is wrong, have %v", err)
 	}
 	if _, err := engineconfig.Account(&configs.Config{Mode: configs.Demo, Strategies: []configs.StrategyConfig{wrong}},
-		reconcile.NewTracker(placement.Settle{}),
+		reconcile.NewTracker(placement.Bounds{}),
 		listed()); failure.CodeOf(err) != failure.Config {
 		t.Errorf("wrong parameters of one strategy: want the start refused, have %v", err)
 	}

@@ -52,8 +52,8 @@ func Live(c *configs.StrategyConfig, symbol *exchange.Symbol, symbolOf SymbolOf)
 	return made, nil
 }
 
-// Settle converts the configured bounds W, D and L of the traded markets to the tracker's form.
-func Settle(config *configs.Config) placement.Settle {
+// Bounds converts the configured bounds W, D and L of the traded markets to the tracker's form.
+func Bounds(config *configs.Config) placement.Bounds {
 	windowMS, visibilityMS, stalenessMS := config.SettleBounds()
-	return placement.Settle{WindowMS: windowMS, VisibilityMS: visibilityMS, StalenessMS: stalenessMS}
+	return placement.Bounds{WindowMS: windowMS, VisibilityMS: visibilityMS, StalenessMS: stalenessMS}
 }

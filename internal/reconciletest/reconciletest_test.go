@@ -11,7 +11,7 @@ import (
 
 func TestASymbolShowsWhatATestHasSet(t *testing.T) {
 	t.Parallel()
-	symbol := reconcile.NewTracker(placement.Settle{}).Track(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
+	symbol := reconcile.NewTracker(placement.Bounds{}).Track(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
 	Set(symbol, func(o *Observed) { o.Position, o.Read, o.Foreign = 5, true, []exchange.Order{{ID: 7}} })
 	Set(symbol, func(o *Observed) { o.Position++ })
 	if symbol.Position() != 6 || !symbol.Read() || symbol.Settled() || symbol.ForeignCount() != 1 {
@@ -26,7 +26,7 @@ func TestASymbolShowsWhatATestHasSet(t *testing.T) {
 
 func TestAnAccountShowsWhatATestHasSet(t *testing.T) {
 	t.Parallel()
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	set := Of(tracker)
 	set.Account.WalletBalance, *set.AccountMS, *set.WalletMS = exchange.AmountOf(5), 6, 7
 	*set.OpenPositions, *set.Balances = []exchange.Position{{ID: 8}}, []exchange.Balance{{Asset: "BTC"}}

@@ -9,7 +9,7 @@ import (
 )
 
 // liveBounds are the W, D and L assumed for an exchange without measurements.
-var liveBounds = placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
+var liveBounds = placement.Bounds{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
 
 // liveQuietMS is the additional time that a run with live bounds needs to converge.
 const liveQuietMS = 240_000

@@ -21,18 +21,18 @@ func TestACheckpointAndTheRecordsAfterItMakeTheStateOfTheWhole(t *testing.T) {
 		w.loop()
 		boot := record.Record{AtMS: w.nowMS, Body: record.Boot{Epoch: 1 << 40, Random: "zzzzz"}}
 		journal := append(w.disk.records[:len(w.disk.records):len(w.disk.records)], boot)
-		whole := reconcile.NewTracker(w.settle)
+		whole := reconcile.NewTracker(w.configured)
 		for i := range journal {
 			whole.Apply(&journal[i])
 		}
 		for at := 0; at < len(journal); at += 1 + len(journal)/17 {
 			cuts++
-			before := reconcile.NewTracker(w.settle)
+			before := reconcile.NewTracker(w.configured)
 			for i := range journal[:at] {
 				before.Apply(&journal[i])
 			}
 			checkpoint := before.Checkpoint("")
-			restored, err := reconcile.Restore(w.settle, &checkpoint)
+			restored, err := reconcile.Restore(w.configured, &checkpoint)
 			if err != nil {
 				t.Fatal(err)
 			}

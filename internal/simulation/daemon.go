@@ -57,9 +57,9 @@ func (d *daemon) boot() {
 			w.foreign = reconcile.ForeignHalt // otherwise a journal without its end is not accepted (botd journal head --accept)
 		}
 	}
-	tracker := reconcile.NewTracker(w.settle)
+	tracker := reconcile.NewTracker(w.configured)
 	if !w.ledger {
-		tracker = reconcile.NewTrackerWithoutLedger(w.settle)
+		tracker = reconcile.NewTrackerWithoutLedger(w.configured)
 	}
 	for i := range w.disk.records {
 		replay(tracker, &w.disk.records[i])
@@ -78,7 +78,7 @@ func (d *daemon) boot() {
 	}
 	config := engine.Config{
 		Instance: instance, Epoch: epoch, Random: placement.RandomFrom(random),
-		Settle: w.settle, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000, Offload: true, Checkpoint: 50,
+		Bounds: w.configured, Foreign: w.foreign, Ledger: w.ledger, BusyRoundMS: 1_000, IdleRoundMS: 15_000, Offload: true, Checkpoint: 50,
 		Breaker: w.portfolio.breaker, CloseLagMS: 2_000, TimeToLiveMS: timeToLiveMS, TakerFee: takerFee, Limits: w.accountLimits(),
 	}
 	if mutant.Is("hurried") {

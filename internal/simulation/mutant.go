@@ -14,10 +14,10 @@ import (
 // of the engine itself are edits in internal/mutant.
 
 // configuredBounds returns the bounds that the daemon is configured with.
-func configuredBounds(bounds placement.Settle) placement.Settle {
+func configuredBounds(bounds placement.Bounds) placement.Bounds {
 	switch {
 	case mutant.Is("no_fence"):
-		bounds = placement.Settle{WindowMS: -timeToLiveMS}
+		bounds = placement.Bounds{WindowMS: -timeToLiveMS}
 	case mutant.Is("no_window"):
 		bounds.WindowMS = 0
 	case mutant.Is("no_visibility"):

@@ -97,7 +97,7 @@ func newStage(t testing.TB, plan func(*strategy.View, *strategy.Plan), options .
 	}})
 	s.w.quietMS = never
 	if s.lagging {
-		s.w.bounds, s.w.settle = bounds[1], configuredBounds(bounds[1])
+		s.w.bounds, s.w.configured = bounds[1], configuredBounds(bounds[1])
 	}
 	s.price("50000")
 	return s

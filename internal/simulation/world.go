@@ -34,7 +34,7 @@ const (
 
 // bounds are the W, D and L of the simulated network. Most seeds use the first; in the
 // second a replica may lag by more than the time between two snapshots.
-var bounds = []placement.Settle{
+var bounds = []placement.Bounds{
 	{WindowMS: 5_000, VisibilityMS: 6_000, StalenessMS: 3_000},
 	{WindowMS: 8_000, VisibilityMS: 3_000, StalenessMS: 7_000},
 }
@@ -111,21 +111,21 @@ func (r *Result) Command() string {
 
 // world is one run.
 type world struct {
-	options Options
-	seed    uint64
-	weather Weather
-	bounds  placement.Settle // bounds of the network
-	settle  placement.Settle // configuration of the daemon
-	beganMS int64
-	nowMS   int64
-	quietMS int64 // end of the faults
-	endMS   int64
-	quiet   bool
-	delayMS int64  // maximum time until an accepted order reaches the order book
-	foreign string // policy for positions and orders that botd did not make
-	harsh   bool   // times are drawn near their bounds
-	ledger  bool   // the daemon keeps a ledger
-	poor    bool   // the account has little more than the required margin
+	options    Options
+	seed       uint64
+	weather    Weather
+	bounds     placement.Bounds // bounds of the network
+	configured placement.Bounds // bounds in the configuration of the daemon
+	beganMS    int64
+	nowMS      int64
+	quietMS    int64 // end of the faults
+	endMS      int64
+	quiet      bool
+	delayMS    int64  // maximum time until an accepted order reaches the order book
+	foreign    string // policy for positions and orders that botd did not make
+	harsh      bool   // times are drawn near their bounds
+	ledger     bool   // the daemon keeps a ledger
+	poor       bool   // the account has little more than the required margin
 
 	agenda    agenda
 	venue     *venue
@@ -256,7 +256,7 @@ func (w *world) setUp() {
 	w.daemon = &daemon{w: w}
 	w.inspector = newInspector(w)
 	w.judge = newJudge(w)
-	w.settle = configuredBounds(w.bounds)
+	w.configured = configuredBounds(w.bounds)
 }
 
 // loop processes all scheduled events in order.

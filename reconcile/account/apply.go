@@ -165,7 +165,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		beyond = 0 // a purchase that is booked later may explain it
 	}
 	s.watch(p.strategy).filled(p, before, grown, beyond)
-	symbol.fill(p, grown, r.AtMS, &s.settle)
+	symbol.fill(p, grown, r.AtMS, &s.bounds)
 	s.refusals.endPosition(symbol)
 	if !s.withoutLedger {
 		s.books.Fill(p.booked(), grown)

@@ -120,8 +120,8 @@ func (p *Placement) SignedRemaining() exchange.Quantity {
 
 // Fence returns the server time from which a snapshot counts as evidence of the
 // placement's outcome (exactly-once.md, The fence and the equation).
-func (p *Placement) Fence(settle placement.Settle) int64 {
-	return p.deadlineMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+func (p *Placement) Fence(bounds placement.Bounds) int64 {
+	return p.deadlineMS + bounds.WindowMS + bounds.VisibilityMS + bounds.StalenessMS
 }
 
 // About returns a record about the placement.

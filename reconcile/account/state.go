@@ -22,7 +22,7 @@ type State struct {
 	recorded
 	unrecorded
 
-	settle        placement.Settle
+	bounds        placement.Bounds
 	withoutLedger bool
 }
 
@@ -58,7 +58,7 @@ type unrecorded struct {
 
 // Options configure a new state. They are not journalled.
 type Options struct {
-	Settle        placement.Settle // the venue's bounds
+	Bounds        placement.Bounds // the venue's bounds
 	WithoutLedger bool             // books no fills, because nothing reads the ledger
 }
 
@@ -71,7 +71,7 @@ func New(options Options) *State {
 }
 
 func newState(options Options) *State {
-	return &State{settle: options.Settle, withoutLedger: options.WithoutLedger,
+	return &State{bounds: options.Bounds, withoutLedger: options.WithoutLedger,
 		unrecorded: unrecorded{symbols: map[exchange.SymbolKey]*Symbol{}, strategies: map[string]*Strategy{}}}
 }
 
@@ -175,8 +175,8 @@ func (s *State) Known(clientOrderID string) bool {
 // Version changes with every record that can affect a round.
 func (s *State) Version() uint64 { return s.version }
 
-// Settle returns the venue's bounds.
-func (s *State) Settle() placement.Settle { return s.settle }
+// Bounds returns the venue's bounds.
+func (s *State) Bounds() placement.Bounds { return s.bounds }
 
 // Ledger returns the account's ledger.
 func (s *State) Ledger() *ledger.Ledger { return s.ledger }

@@ -125,8 +125,8 @@ func (s *Symbol) Opened() exchange.Quantity { return s.opened }
 
 // Traded returns the signed sum of botd's own filled openings, less its own reductions and fees, since
 // the position was last settled at zero. It excludes changes that others made to the position.
-func (s *Symbol) Traded(nowMS int64, settle *placement.Settle) exchange.Quantity {
-	if s.settledZero(nowMS, settle) {
+func (s *Symbol) Traded(nowMS int64, bounds *placement.Bounds) exchange.Quantity {
+	if s.settledZero(nowMS, bounds) {
 		return 0
 	}
 	return s.traded - s.fees*exchange.Quantity(s.traded.Sign())
@@ -134,17 +134,17 @@ func (s *Symbol) Traded(nowMS int64, settle *placement.Settle) exchange.Quantity
 
 // settledZero reports whether the position is zero and no adoption is so recent that a late read may
 // contradict it.
-func (s *Symbol) settledZero(nowMS int64, settle *placement.Settle) bool {
-	return s.known == 0 && nowMS >= s.HoldMS(settle)
+func (s *Symbol) settledZero(nowMS int64, bounds *placement.Bounds) bool {
+	return s.known == 0 && nowMS >= s.HoldMS(bounds)
 }
 
 // HoldMS returns the time until which nothing opens on the symbol after a difference was adopted; 0
 // for never.
-func (s *Symbol) HoldMS(settle *placement.Settle) int64 {
+func (s *Symbol) HoldMS(bounds *placement.Bounds) int64 {
 	if s.adoptedMS == 0 {
 		return 0
 	}
-	return s.adoptedMS + settle.WindowMS + settle.VisibilityMS + settle.StalenessMS
+	return s.adoptedMS + bounds.WindowMS + bounds.VisibilityMS + bounds.StalenessMS
 }
 
 // ChangedMS returns when Known last changed.
@@ -184,12 +184,12 @@ func (s *Symbol) adopt(body *record.Adopted, atMS int64) {
 }
 
 // fill books a fill of a placement.
-func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle *placement.Settle) {
-	if atMS-s.filledMS > settle.StalenessMS {
+func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, bounds *placement.Bounds) {
+	if atMS-s.filledMS > bounds.StalenessMS {
 		s.sold = 0
 	}
 	s.filledMS = atMS
-	s.expose(p, grown, atMS, settle)
+	s.expose(p, grown, atMS, bounds)
 	s.known += grown * exchange.Quantity(p.order.Side.Sign())
 	if s.key.Market == exchange.Futures {
 		s.opened = within(s.opened, s.known)
@@ -207,8 +207,8 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, settle 
 }
 
 // expose counts a fill as part of the position that botd itself opened.
-func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, settle *placement.Settle) {
-	if s.settledZero(atMS, settle) {
+func (s *Symbol) expose(p *Placement, grown exchange.Quantity, atMS int64, bounds *placement.Bounds) {
+	if s.settledZero(atMS, bounds) {
 		s.traded = 0
 	}
 	if s.known == 0 {

@@ -25,7 +25,7 @@ type trader struct {
 }
 
 func newTrader(t testing.TB, j *journal.Journal) *trader {
-	m := &trader{t: t, j: j, tracker: reconcile.NewTracker(placement.Settle{}), at: 1_000_000}
+	m := &trader{t: t, j: j, tracker: reconcile.NewTracker(placement.Bounds{}), at: 1_000_000}
 	m.add(record.Record{Body: record.Boot{Epoch: 1_000, Account: binding.Text(), Random: "abcde"}})
 	return m
 }
@@ -73,13 +73,13 @@ func (m *trader) checkpoint() {
 // started returns the tracker that a start derives from the journal, and the number of records that the start read.
 func started(t testing.TB, j *journal.Journal) (tracker *reconcile.Tracker, read int) {
 	t.Helper()
-	tracker = reconcile.NewTracker(placement.Settle{})
+	tracker = reconcile.NewTracker(placement.Bounds{})
 	take := func(r *record.Record) error { read++; tracker.Apply(r); return nil }
 	checkpoint, err := j.Checkpoint(t.Context())
 	if err == nil && checkpoint == nil {
 		err = j.Replay(t.Context(), take)
 	} else if err == nil {
-		if tracker, err = reconcile.Restore(placement.Settle{}, &checkpoint.Checkpoint); err == nil {
+		if tracker, err = reconcile.Restore(placement.Bounds{}, &checkpoint.Checkpoint); err == nil {
 			err = j.ReplayAfter(t.Context(), checkpoint, take)
 		}
 	}
@@ -200,7 +200,7 @@ func BenchmarkStart(b *testing.B) {
 					b.Fatal(err)
 				}
 				if whole {
-					tracker := reconcile.NewTracker(placement.Settle{})
+					tracker := reconcile.NewTracker(placement.Bounds{})
 					err = j.Replay(b.Context(), func(r *record.Record) error { tracker.Apply(r); return nil })
 				} else {
 					started(b, j)

@@ -246,7 +246,7 @@ func BenchmarkReplay(b *testing.B) {
 		}
 	}
 	for b.Loop() {
-		tracker := reconcile.NewTracker(placement.Settle{})
+		tracker := reconcile.NewTracker(placement.Bounds{})
 		if err := j.Replay(b.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }); err != nil {
 			b.Fatal(err)
 		}

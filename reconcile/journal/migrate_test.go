@@ -82,7 +82,7 @@ func (o *oldJournal) check(t *testing.T, j *journal.Journal, older bool) {
 	if err != nil || len(report.Problems) > 0 || report.Hash != o.hash || report.Older != older || !older && report.Rows != o.rows {
 		t.Errorf("want a sound journal that ends with %s, %d rows, older %t; have %+v, %v", o.hash, o.rows, older, report, err)
 	}
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	must(t, j.Replay(t.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }))
 	text, err := os.ReadFile(filepath.Join("testdata", "schema2-"+o.name+".ledger.json"))
 	must(t, err)
@@ -149,7 +149,7 @@ func TestSchema2JournalKeepsUserActions(t *testing.T) {
 	j, err := journal.Read(t.Context(), oldJournals[0].restore(t))
 	must(t, err)
 	t.Cleanup(func() { j.Close() })
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	must(t, j.Replay(t.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }))
 	halts := tracker.Halts()
 	if len(halts) != 1 || halts[0].Scope.Strategy != "trend" || halts[0].Level != record.LevelCancel || halts[0].Reason != "looks odd" {

@@ -205,7 +205,7 @@ func (f *Filter) all() bool {
 // Tracker returns the state of all records, and passes each one on after it was applied. It settles nothing: its
 // ledger and its placements are those of the journal alone.
 func (j *Journal) Tracker(ctx context.Context, each func(*Stored)) (*reconcile.Tracker, error) {
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	err := j.Select(ctx, Filter{}, func(s *Stored) error {
 		tracker.Apply(&s.Record)
 		each(s)

@@ -73,7 +73,7 @@ func epochsAfterBackup(t *testing.T, s *store) {
 	j.Close()
 	restore()
 	j = s.open(t)
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	for _, r := range all(t, j) {
 		tracker.Apply(&r)
 	}

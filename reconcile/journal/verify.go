@@ -63,14 +63,14 @@ type verifier struct {
 
 func newVerifier() *verifier {
 	return &verifier{report: Report{Problems: []Problem{}, Proves: ProvesConsistency}, want: newMemoryTables(),
-		tracker: reconcile.NewTracker(placement.Settle{})}
+		tracker: reconcile.NewTracker(placement.Bounds{})}
 }
 
 // verify verifies one record whose link has been checked.
 func (v *verifier) verify(s *Stored) error {
 	v.report.Records, v.report.Hash = int(s.Sequence), s.Hash
 	if c := checkpointOf(s); v.blind && c != nil {
-		if tracker, err := reconcile.Restore(placement.Settle{}, c); err == nil {
+		if tracker, err := reconcile.Restore(placement.Bounds{}, c); err == nil {
 			v.tracker, v.account, v.blind = tracker, c.Account, false
 			return nil
 		}

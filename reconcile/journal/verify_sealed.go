@@ -52,7 +52,7 @@ func (v *verifier) reach(l *link, through int64, hash string, rows *carried, whe
 		return
 	}
 	l.sequence, l.hash = through, hash
-	v.want, v.tracker, v.blind = newMemoryTables(), reconcile.NewTracker(placement.Settle{}), true
+	v.want, v.tracker, v.blind = newMemoryTables(), reconcile.NewTracker(placement.Bounds{}), true
 	if err := rows.put(v.want); err != nil {
 		v.report.add(Problem{"segment", where, "rows that can be read", err.Error()})
 	}

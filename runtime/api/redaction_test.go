@@ -152,9 +152,9 @@ func (s *daemon) run(client *rest.Client, name string, done <-chan struct{}) str
 	}
 	defer store.Close()
 	symbol, _ := client.Symbols().Symbol(exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"})
-	tracker := reconcile.NewTracker(placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000})
+	tracker := reconcile.NewTracker(placement.Bounds{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000})
 	machine, err := engine.New(engine.Config{Instance: "main", Epoch: 1, Random: "00000",
-		Settle: tracker.Settle(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0,
+		Bounds: tracker.Bounds(), BusyRoundMS: 20, IdleRoundMS: 100, CloseLagMS: 0,
 		TimeToLiveMS: 5_000,
 		Strategies:   []engine.StrategyConfig{{Name: "one", Strategy: buyer{}, Symbol: symbol, Interval: exchange.Minute1, Leverage: 10}}}, tracker)
 	if err != nil {

@@ -34,7 +34,7 @@ func TestActionsOfTheLaneBeforeACrashAreJournalled(t *testing.T) {
 	}
 	start := func(t *testing.T, directory string) (*process, *reconcile.Tracker, func() error) {
 		p := &process{directory: directory, store: opened(t, directory, "one"), history: view.NewHistory(), venue: &gateway.Exchange{Client: client}}
-		tracker := reconcile.NewTracker(placement.Settle{})
+		tracker := reconcile.NewTracker(placement.Bounds{})
 		return p, tracker, func() error { return p.openLane(t.Context(), &engine.Config{Epoch: 7, Lane: "00abc"}, tracker) }
 	}
 	left := func(t *testing.T, directory string) {

@@ -192,8 +192,8 @@ func TestDeclaredStatesAreShownAtOnce(t *testing.T) {
 // idle is an engine without strategies, over a tracker that may be halted, with more records.
 func idle(t *testing.T, halt record.HaltLevel, more ...record.Record) *engine.Engine {
 	t.Helper()
-	settle := placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
-	tracker := reconcile.NewTracker(settle)
+	bounds := placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}
+	tracker := reconcile.NewTracker(bounds)
 	if halt != record.LevelNone {
 		tracker.Apply(&record.Record{AtMS: 1, Body: record.Halt{Level: halt, Reason: "the news"}})
 	}
@@ -201,7 +201,7 @@ func idle(t *testing.T, halt record.HaltLevel, more ...record.Record) *engine.En
 		tracker.Apply(&more[i])
 	}
 	machine, err := engine.New(engine.Config{Instance: "one", Epoch: 1, Random: "00000", BusyRoundMS: 1_000, IdleRoundMS: 15_000, CloseLagMS: 2_000,
-		TimeToLiveMS: 5_000, Settle: settle, Breaker: engine.BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000}}, tracker)
+		TimeToLiveMS: 5_000, Bounds: bounds, Breaker: engine.BreakerConfig{Uncertain: 3, WithinMS: 600_000, PauseMS: 600_000}}, tracker)
 	if err != nil {
 		t.Fatal(err)
 	}

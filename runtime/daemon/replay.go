@@ -51,7 +51,7 @@ func (r *reading) step(now func() time.Time) {
 // restore makes the tracker from the newest checkpoint and the records after it, or from all records;
 // the history applies the other records while botd trades.
 func (p *process) restore(ctx context.Context) (*reconcile.Tracker, error) {
-	settle := engineconfig.Settle(p.config)
+	bounds := engineconfig.Bounds(p.config)
 	unreadable := func(err error) error {
 		return failure.New(failure.Data, "botd journal verify reports more; nothing was sent", "replay the journal: %w", err)
 	}
@@ -60,11 +60,11 @@ func (p *process) restore(ctx context.Context) (*reconcile.Tracker, error) {
 		return nil, unreadable(err)
 	}
 	p.backlog, p.replayed = &backlog{history: p.history, path: p.path(), key: p.key}, 0
-	tracker := reconcile.NewTracker(settle)
+	tracker := reconcile.NewTracker(bounds)
 	apply := func(r *record.Record) { tracker.Apply(r); p.history.Apply(r) }
 	replay := p.store.Replay
 	if checkpoint != nil {
-		if tracker, err = reconcile.Restore(settle, &checkpoint.Checkpoint); err != nil {
+		if tracker, err = reconcile.Restore(bounds, &checkpoint.Checkpoint); err != nil {
 			return nil, unreadable(err)
 		}
 		p.backlog.until = p.store.Records()

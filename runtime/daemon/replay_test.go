@@ -98,7 +98,7 @@ func TestAStartFromACheckpointHasItsStateAndEachRecordOnce(t *testing.T) {
 	directory := t.TempDir()
 	store := opened(t, directory, slices.Repeat([]string{"old"}, journal.FewRecords)...)
 	halt := record.Record{AtMS: 5, Body: record.Halt{Level: record.LevelPause, Reason: "the news"}}
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	tracker.Apply(&halt)
 	err := store.Append(t.Context(), []record.Record{halt, {AtMS: 6, Body: tracker.Checkpoint("")}})
 	if err == nil {

@@ -89,7 +89,7 @@ func (a *accounting) receiveReading(m *bookkeeping, r ledger.Reading, beganMS in
 	}
 	m.dueMS = cmp.Or(m.dueMS, r.AtMS)
 	untouched := a.tracker.Ledger().Untouched(r.Market) && !a.liveIn(r.Market)
-	steady := a.config.Feed || beganMS-max(m.sinceMS, m.tradedMS) > a.config.Settle.StalenessMS || untouched
+	steady := a.config.Feed || beganMS-max(m.sinceMS, m.tradedMS) > a.config.Bounds.StalenessMS || untouched
 	unstable := !steady || a.outcomeUncertain(r.Market) || !a.config.Feed && a.positionsDiffer(r.Market)
 	if m.pending > 0 || unstable && r.AtMS-m.dueMS < starvedMS {
 		return

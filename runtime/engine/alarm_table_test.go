@@ -21,7 +21,7 @@ func TestUndecidablePlacementHaltsItsStrategy(t *testing.T) {
 		w := settled(t)
 		id := w.sends(placement.Entry)
 		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Uncertain{Reason: "lost"}})
-		w.engine.nowMS = w.engine.tracker.Placement(id).Fence(w.engine.tracker.Settle()) + after
+		w.engine.nowMS = w.engine.tracker.Placement(id).Fence(w.engine.tracker.Bounds()) + after
 		w.out.Reset()
 		guardOverdue(w.engine.base)
 		guardOverdue(w.engine.base)

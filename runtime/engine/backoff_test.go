@@ -276,12 +276,12 @@ func TestARefusedLeverageAndARefusedCancelBackOff(t *testing.T) {
 }
 
 // unmeasured are the bounds of a venue that was not probed.
-var unmeasured = placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
+var unmeasured = placement.Bounds{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
 
 func TestLostAnswersAreBoundedByMaxOpenOrders(t *testing.T) {
 	t.Parallel()
 	live := func(w *world) {
-		w.config.Settle = unmeasured
+		w.config.Bounds = unmeasured
 		w.config.Limits.MaxOpenOrders = 6
 	}
 	w := newWorld(t, hold(10), protected, live)
@@ -305,7 +305,7 @@ func TestLostAnswersAreBoundedByMaxOpenOrders(t *testing.T) {
 
 func TestLostAnswersBackOffToo(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Settle = unmeasured })
+	w := newWorld(t, hold(10), protected, func(w *world) { w.config.Bounds = unmeasured })
 	w.pass(5_000)
 	w.network = every(fate{lost: true})
 	w.manually(exchange.Request{Operation: exchange.FuturesCancel, OrderID: w.stops()[0].ID})

@@ -41,8 +41,8 @@ type dueTimes struct {
 	forbiddenMS int64 // time of the last refusal of a reducing or protecting order by the rules; 0 for never
 }
 
-// settleBounds returns the exchange's bounds W, D and L of exactly-once.md.
-func (b *base) settleBounds() *placement.Settle { settle := b.tracker.Settle(); return &settle }
+// bounds returns the exchange's bounds W, D and L of exactly-once.md.
+func (b *base) bounds() *placement.Bounds { bounds := b.tracker.Bounds(); return &bounds }
 
 // markets are both markets, in the order in which they are read.
 var markets = [...]exchange.Market{exchange.Futures, exchange.Spot}

@@ -67,7 +67,7 @@ func bookedWhenStable(t testing.TB) {
 		{"it moves for a minute", 951, starved(60_000), "asked futures_open_positions"},
 	} {
 		a := accountant(t, true)
-		a.config.Settle.StalenessMS = 1_000
+		a.config.Bounds.StalenessMS = 1_000
 		m := &a.futures
 		m.last, m.sinceMS = walletRead(950), a.nowMS-1_001
 		if c.with != nil {

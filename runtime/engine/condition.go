@@ -43,7 +43,7 @@ func conditions() []condition {
 		{name: "quarantined", blocks: gated("quarantined"), meanwhile: "the symbol was quarantined meanwhile", declare: ofSymbols((*reporter).quarantined)},
 		{name: "contradicted", blocks: func(_ *permission, o candidate) bool { return o.State.Contradicted() != "" },
 			meanwhile: "the position was contradicted meanwhile", declare: ofSymbols((*reporter).contradicted)},
-		{name: "adopted", blocks: func(p *permission, o candidate) bool { return p.nowMS < o.State.HoldMS(p.settleBounds()) },
+		{name: "adopted", blocks: func(p *permission, o candidate) bool { return p.nowMS < o.State.HoldMS(p.bounds()) },
 			meanwhile: "a change that botd did not make was adopted meanwhile", declare: ofSymbols((*reporter).adopted)},
 		{name: "unread"},            // refused by the gate: before the first read no order is derived
 		{name: "outcome_uncertain"}, // refused by the gate: an unsettled symbol derives no candidate, and withdrawn decides about those sent meanwhile

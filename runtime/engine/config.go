@@ -18,7 +18,7 @@ type Config struct {
 	Strategies []StrategyConfig
 	Missing    []MissingStrategy
 	Limits     risk.Limits
-	Settle     placement.Settle
+	Bounds     placement.Bounds
 	Breaker    BreakerConfig
 	Foreign    string // halt, adopt, ignore
 	ConfigHash string

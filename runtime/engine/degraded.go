@@ -91,7 +91,7 @@ func (r *reporter) contradicted(symbol *reconcile.SymbolState) []Degraded {
 }
 
 func (r *reporter) adopted(symbol *reconcile.SymbolState) []Degraded {
-	until := symbol.HoldMS(r.settleBounds())
+	until := symbol.HoldMS(r.bounds())
 	if r.nowMS >= until {
 		return nil
 	}

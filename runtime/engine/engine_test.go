@@ -62,7 +62,7 @@ func newBench(t testing.TB, strategies ...*wanting) *bench {
 	t.Helper()
 	b := &bench{t: t, now: startMS, looks: map[int64]exchange.Order{}}
 	config := Config{Instance: "t", Epoch: 7, Random: "00000", BusyRoundMS: 1000, IdleRoundMS: 15_000, CloseLagMS: 2000, TimeToLiveMS: 5000, Feed: true,
-		Settle: placement.Settle{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
+		Bounds: placement.Bounds{WindowMS: 5000, VisibilityMS: 1000, StalenessMS: 1000}}
 	for i, s := range strategies {
 		name := []string{"BTC-USDT", "ETH-USDT"}[i]
 		rules, err := exchange.NewSymbol(exchange.SymbolSpec{Market: exchange.Futures, Name: name, Base: name[:3], Quote: "USDT",
@@ -78,7 +78,7 @@ func newBench(t testing.TB, strategies ...*wanting) *bench {
 		)
 	}
 	var err error
-	if b.engine, err = New(config, reconcile.NewTracker(config.Settle)); err != nil {
+	if b.engine, err = New(config, reconcile.NewTracker(config.Bounds)); err != nil {
 		t.Fatal(err)
 	}
 	b.give(&EventStart{})
@@ -317,7 +317,7 @@ func TestAHaltIsSavedAndBlocksEntries(t *testing.T) {
 	if len(b.placed) != 0 {
 		t.Fatalf("sent while halted: %+v", b.placed)
 	}
-	again := reconcile.NewTracker(placement.Settle{})
+	again := reconcile.NewTracker(placement.Bounds{})
 	for i := range b.records {
 		again.Apply(&b.records[i])
 	}

@@ -322,7 +322,7 @@ func TestPriceListIsReadFromFourSymbols(t *testing.T) {
 			config.Strategies = append(config.Strategies, StrategyConfig{Name: symbol.Name, Strategy: scripted(hold(0)), Symbol: &symbol,
 				Interval: exchange.Minute1})
 		}
-		e, err := New(config, reconcile.NewTracker(config.Settle))
+		e, err := New(config, reconcile.NewTracker(config.Bounds))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -86,10 +86,10 @@ func declaredFlattenings() []flattening {
 // settleTimes are those of an unmeasured venue, and of the simulated one.
 var settleTimes = []struct {
 	name   string
-	settle placement.Settle
+	bounds placement.Bounds
 }{
-	{"60/45/15 s", placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}},
-	{"5/1/1 s", placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}},
+	{"60/45/15 s", placement.Bounds{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}},
+	{"5/1/1 s", placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000}},
 }
 
 // BenchmarkFlatten reports the virtual time from the command to flat in every state, at a hundred moments of
@@ -102,7 +102,7 @@ func BenchmarkFlatten(b *testing.B) {
 				for b.Loop() {
 					all = all[:0]
 					for offset := int64(0); offset < 1_000; offset += 10 {
-						all = append(all, state.flat(b, times.settle, offset))
+						all = append(all, state.flat(b, times.bounds, offset))
 					}
 				}
 				slices.Sort(all)
@@ -124,7 +124,7 @@ func TestFlattenClosesWithinFiveSecondsInEveryState(t *testing.T) {
 				t.Parallel()
 				var most int64
 				for offset := int64(0); offset < 1_000; offset += 100 {
-					most = max(most, state.flat(t, times.settle, offset))
+					most = max(most, state.flat(t, times.bounds, offset))
 				}
 				if most > 5_000 {
 					t.Errorf("want it flat within 5 s, have %d ms", most)
@@ -135,13 +135,13 @@ func TestFlattenClosesWithinFiveSecondsInEveryState(t *testing.T) {
 }
 
 // flat returns the time from the command until the exchange has no position.
-func (s *flattening) flat(t testing.TB, settle placement.Settle, offset int64) int64 {
+func (s *flattening) flat(t testing.TB, bounds placement.Bounds, offset int64) int64 {
 	t.Helper()
 	plan, options := hold(2_000), slices.Concat(s.options, []option{onEther})
 	if !s.spot {
 		plan, options = hold(10), slices.Clone(s.options)
 	}
-	w := newWorld(t, plan, append(options, func(w *world) { w.config.Settle = settle })...)
+	w := newWorld(t, plan, append(options, func(w *world) { w.config.Bounds = bounds })...)
 	s.until(w)
 	w.pass(offset)
 	w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})

@@ -21,7 +21,7 @@ var (
 
 // emptyBase is the base of an engine without strategies, at a time.
 func emptyBase(nowMS int64) *base {
-	tracker := reconcile.NewTracker(placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
+	tracker := reconcile.NewTracker(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000})
 	tracker.Track(bitcoin)
 	b := &base{legBySymbol: map[exchange.SymbolKey]*leg{}, outbox: newOutbox(tracker)}
 	b.nowMS, b.out = nowMS, &Effects{}

@@ -148,7 +148,7 @@ func TestManuallyClosedPositionIsNotALiquidation(t *testing.T) {
 func TestLiquidationOfAnUnexplainedPositionIsAnEvent(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]option{
-		"before it is decided": {func(w *world) { w.config.Settle.StalenessMS = 120_000 }},
+		"before it is decided": {func(w *world) { w.config.Bounds.StalenessMS = 120_000 }},
 		"quarantined":          {},
 		"by the ledger":        {books},
 		"foreign: ignore":      {foreign("ignore"), books},

@@ -141,7 +141,7 @@ func (w *world) wantFills() {
 // reading.
 func (w *world) wantReplay() {
 	w.t.Helper()
-	tracker := reconcile.NewTracker(w.config.Settle)
+	tracker := reconcile.NewTracker(w.config.Bounds)
 	for i := range w.records {
 		r := &w.records[i]
 		if p, ok := r.Body.(record.Posting); ok {
@@ -228,7 +228,7 @@ func TestWalletAndPositionsOfTwoMomentsAreNotBooked(t *testing.T) {
 	step := exchange.Quantity(0)
 	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
 	w.pass(5_000)
-	w.engine.config.Settle.StalenessMS = 3_000
+	w.engine.config.Bounds.StalenessMS = 3_000
 	var last exchange.MarginAccount
 	var lastMS int64
 	w.mirror = func(answer *exchange.Answer) { // the account comes from a replica that lags by up to 3 s
@@ -257,7 +257,7 @@ func TestClockSetBackDoesNotStabilizeWalletRead(t *testing.T) {
 	w := newWorld(t, hold(1), books)
 	w.pass(30_000)
 	e, m := w.engine.accounting, &w.engine.accounting.futures
-	e.config.Settle.StalenessMS, e.out = 3_000, &w.out
+	e.config.Bounds.StalenessMS, e.out = 3_000, &w.out
 	reading := m.last
 	reading.Wallet = slices.Clone(reading.Wallet)
 	reading.Wallet[0].Amount = reading.Wallet[0].Amount.Sub(exchange.AmountOf(1))
@@ -279,7 +279,7 @@ func TestNoWalletReadIsStableWhilePositionDiffers(t *testing.T) {
 	w := newWorld(t, hold(1), books)
 	w.pass(30_000)
 	e, m := w.engine.accounting, &w.engine.accounting.futures
-	e.config.Settle.StalenessMS, e.out = 3_000, &w.out
+	e.config.Bounds.StalenessMS, e.out = 3_000, &w.out
 	answer, err := w.venue.Do("one", &exchange.Request{Operation: exchange.FuturesOpenPositions})
 	if err != nil || len(answer.Positions.Items()) != 1 {
 		t.Fatalf("want a position, have %+v, %v", answer.Positions, err)

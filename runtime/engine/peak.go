@@ -53,7 +53,7 @@ func (l *limits) confirmPeak(w *account.Watch, leg *leg) {
 	case !provisional:
 		return
 	case slices.Equal(one.known, l.filled(leg)):
-		one.rises = slices.DeleteFunc(one.rises, func(r peakRise) bool { return l.fromMS > r.atMS+l.tracker.Settle().StalenessMS })
+		one.rises = slices.DeleteFunc(one.rises, func(r peakRise) bool { return l.fromMS > r.atMS+l.tracker.Bounds().StalenessMS })
 	default:
 		day := w.Day()
 		for _, r := range one.rises {

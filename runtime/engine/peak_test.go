@@ -71,7 +71,7 @@ func peakOf(t testing.TB, scope string, held exchange.Quantity, steps []peakStep
 		}
 		l.fromMS, l.pricedLater = b.nowMS+step.fromMS, nil
 		if step.fromMS < 0 {
-			l.fromMS = b.nowMS + b.tracker.Settle().StalenessMS + 1 + 500*(step.fromMS+1)
+			l.fromMS = b.nowMS + b.tracker.Bounds().StalenessMS + 1 + 500*(step.fromMS+1)
 		}
 		b.nowMS += 1_000
 		if step.later {

@@ -17,7 +17,7 @@ func onEther(w *world) {
 
 // patient are the settle times of an unmeasured venue.
 func patient(w *world) {
-	w.config.Settle = placement.Settle{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
+	w.config.Bounds = placement.Bounds{WindowMS: 60_000, VisibilityMS: 45_000, StalenessMS: 15_000}
 }
 
 // inEther returns the account's ETH, in units of the symbol.

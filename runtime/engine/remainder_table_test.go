@@ -489,7 +489,7 @@ func TestEngineRefusesOlderStart(t *testing.T) {
 	t.Parallel()
 	w := settled(t)
 	for epoch, fails := range map[int64]bool{w.engine.tracker.Epoch() - 1: true, w.engine.tracker.Epoch(): true, w.engine.tracker.Epoch() + 1: false} {
-		tracker := reconcile.NewTracker(w.config.Settle)
+		tracker := reconcile.NewTracker(w.config.Bounds)
 		for i := range w.records {
 			tracker.Apply(&w.records[i])
 		}
@@ -516,7 +516,7 @@ func TestEngineRefusesDuplicateNameOrSymbol(t *testing.T) {
 		config.Epoch, config.Random = 1, placement.RandomFrom(9)
 		config.Strategies = append(slices.Clone(config.Strategies), *w.another(c.name, c.key, hold(0)))
 		have := ""
-		if _, err := New(config, reconcile.NewTracker(config.Settle)); err != nil {
+		if _, err := New(config, reconcile.NewTracker(config.Bounds)); err != nil {
 			have = err.Error()
 		}
 		if have != c.want {
@@ -530,7 +530,7 @@ func TestEngineRefusesIDsWithoutRandomPart(t *testing.T) {
 	config := settled(t).config
 	for random, want := range map[string]bool{"": false, "0000": false, "000000": false, "0000A": false, "00-00": false, "a0z9b": true} {
 		config.Epoch, config.Random = 1, random
-		if _, err := New(config, reconcile.NewTracker(config.Settle)); (err == nil) != want {
+		if _, err := New(config, reconcile.NewTracker(config.Bounds)); (err == nil) != want {
 			t.Errorf("%q: want it taken %t, have %v", random, want, err)
 		}
 	}
@@ -547,7 +547,7 @@ func TestEngineRefusesMultiSymbolStrategyWithoutWorker(t *testing.T) {
 		config.Strategies[0].Others = []strategy.Other{{Symbol: w.venue.Symbol(ether)}}
 		config.Epoch, config.Random, config.Offload = 1, placement.RandomFrom(9), offload
 		have := ""
-		if _, err := New(config, reconcile.NewTracker(config.Settle)); err != nil {
+		if _, err := New(config, reconcile.NewTracker(config.Bounds)); err != nil {
 			have = err.Error()
 		}
 		if have != want {

@@ -14,7 +14,7 @@ import (
 func TestResolutionText(t *testing.T) {
 	t.Parallel()
 	rules := sim.DefaultSymbols()[0] // BTC-USDT: steps of 0.001
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	known, unknown := tracker.Track(rules.Key()), tracker.Track(exchange.SymbolKey{Market: exchange.Futures, Name: "NEW-USDT"})
 	see(known, func(o *seen) { o.Rules = rules })
 	tracker.Apply(&record.Record{Symbol: rules.Key(), Body: record.Adopted{Quantity: 20}})

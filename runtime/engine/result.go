@@ -99,7 +99,7 @@ func (r *results) waits(snapshot *reconcile.Snapshot) bool {
 	}
 	unsure := r.accounting.positionsDiffer(exchange.Futures)
 	due := unsure || r.tradedFutures() || account.Known() && account.Wallet() != r.ownWallet()
-	steady := read && snapshot.BeganMS-max(r.walletMS, r.accounting.futures.tradedMS) > r.config.Settle.StalenessMS
+	steady := read && snapshot.BeganMS-max(r.walletMS, r.accounting.futures.tradedMS) > r.config.Bounds.StalenessMS
 	ambiguous := unsure || r.tradedFutures() && !r.accounting.fromOutside().IsZero()
 	if !due || steady && !ambiguous {
 		r.outstandingMS = 0

@@ -194,7 +194,7 @@ func TestFuturesResultWaitsForStableWallet(t *testing.T) {
 		{"in a backtest", func(r *results, _ *reconcile.Snapshot) { r.fills(r.legs[0], 3); r.config.Feed = true }, false, -1},
 	} {
 		r := resulted(t, 1, 0)
-		r.config.Settle.StalenessMS = 1_000
+		r.config.Bounds.StalenessMS = 1_000
 		r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000)}})
 		s := &reconcile.Snapshot{BeganMS: r.nowMS, Account: &exchange.MarginAccount{}, Positions: exchange.FetchedOf[exchange.Position](nil)}
 		r.wallet, r.walletMS = exchange.AmountOf(1_000), r.nowMS
@@ -238,7 +238,7 @@ func TestAccountedRecords(t *testing.T) {
 	}{
 		{"nothing happened", func(*results) {}, "0 0 1000", 0},
 		{"the first time", func(r *results) {
-			r.tracker = reconcile.NewTracker(placement.Settle{})
+			r.tracker = reconcile.NewTracker(placement.Bounds{})
 			*reconciletest.Of(r.tracker).AccountMS = 1
 		}, "0 0 0", 1},
 		{"the wallet is another", func(r *results) {
@@ -465,7 +465,7 @@ func TestClosedPartIsValuedAtItsRound(t *testing.T) {
 func closedAtItsRound(t testing.TB) {
 	r := resulted(t, 1, 0)
 	one := r.legs[0]
-	r.config.Settle.StalenessMS = 1_000
+	r.config.Bounds.StalenessMS = 1_000
 	r.record(record.Record{Body: record.Accounted{Wallet: exchange.AmountOf(1_000)}})
 	see(one.symbol, func(o *seen) { o.Position, o.EntryPrice = 1_000, exchange.AmountOf(90) })
 	wallet := reconciletest.Of(r.tracker)

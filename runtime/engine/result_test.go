@@ -37,7 +37,7 @@ func TestMoneyAndFillsOfTwoReadsAreMatched(t *testing.T) {
 			var desired exchange.Quantity
 			w := desiring(t, &desired, ownLimits(risk.Limits{MaxLosingStreak: 9, CoolDownMS: 60_000}))
 			w.pass(5_000)
-			w.engine.config.Settle.StalenessMS = 3_000
+			w.engine.config.Bounds.StalenessMS = 3_000
 			shown, shownMS := map[exchange.Operation]exchange.Answer{}, map[exchange.Operation]int64{}
 			w.mirror = func(answer *exchange.Answer) {
 				account := answer.Operation == exchange.FuturesAccount
@@ -78,7 +78,7 @@ func TestCrashBetweenFillAndResultKeepsResult(t *testing.T) {
 			tick = 400 * w.venue.Symbol(coin).QuantityTick
 		}
 		w.pass(5_000)
-		w.engine.config.Settle.StalenessMS = 3_000
+		w.engine.config.Bounds.StalenessMS = 3_000
 		fills := func() (n int) {
 			for i := range w.records {
 				if _, _, filled := w.records[i].Filled(); filled {
@@ -196,14 +196,14 @@ func TestUnsettledResultCountsAsPosition(t *testing.T) {
 		w.pass(20_000)
 		leg := w.engine.legs[0]
 		before := w.engine.results.strategyEquity(leg)
-		w.engine.config.Settle.StalenessMS = 60_000
+		w.engine.config.Bounds.StalenessMS = 60_000
 		desired = 0
 		w.pass(10_000)
 		if have := w.engine.results.strategyEquity(leg); !leg.money.awaited || leg.symbol.Position() != 0 ||
 			have.Sub(before).Abs().Cmp(exchange.AmountOf(1)) > 0 {
 			t.Errorf("%s: want %s to stand while it waits, have %s (waits %t)", price, before, have, leg.money.awaited)
 		}
-		w.engine.config.Settle.StalenessMS = 1_000
+		w.engine.config.Bounds.StalenessMS = 1_000
 		w.pass(30_000)
 		made := exchange.MustAmount(made)
 		if have := w.engine.tracker.Watch("one").Result().Result; have.Sub(made).Abs().Cmp(exchange.AmountOf(2)) > 0 || leg.money.awaited {

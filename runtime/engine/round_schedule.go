@@ -42,7 +42,7 @@ const standDownRoundMS = 2_000
 
 // bookingMS returns when the ledger's reading is old enough to be booked.
 func (r *round) bookingMS() int64 {
-	return max(r.config.BusyRoundMS, min(r.config.IdleRoundMS, r.config.Settle.StalenessMS))
+	return max(r.config.BusyRoundMS, min(r.config.IdleRoundMS, r.config.Bounds.StalenessMS))
 }
 
 // bookSooner schedules the next round soon if the answers to the ledger's reads were not
@@ -94,10 +94,6 @@ func (r *round) positionChanged() bool {
 	}
 	return false
 }
-
-
-
-
 
 // busy reports whether a round in the near future could bring new information.
 func (r *round) busy() bool {

@@ -76,11 +76,11 @@ func TestNextRoundTime(t *testing.T) {
 		{"the ledger waits until a reading is old enough", false, func(w *world) { w.engine.accounting.futures.due = true }, busy},
 		{"and a read may be old for longer", false, func(w *world) {
 			w.engine.accounting.futures.due = true
-			w.engine.config.Settle.StalenessMS = 4_000
+			w.engine.config.Bounds.StalenessMS = 4_000
 		}, 4_000},
 		{"and for longer than the idle time", false, func(w *world) {
 			w.engine.accounting.futures.due = true
-			w.engine.config.Settle.StalenessMS = 40_000
+			w.engine.config.Bounds.StalenessMS = 40_000
 		}, idle},
 		{"botd stands down", false, func(w *world) {
 			see(w.symbol(), func(o *seen) {

@@ -247,7 +247,7 @@ func TestWalletTakeoverWithOpenOrderNeedsTwoReads(t *testing.T) {
 	for _, stands := range []bool{false, true} {
 		w := newWorld(t, hold(0), books)
 		e, m := w.engine.accounting, &w.engine.accounting.futures
-		e.config.Settle.StalenessMS, e.out = 3_000, &w.out
+		e.config.Bounds.StalenessMS, e.out = 3_000, &w.out
 		if stands {
 			order := w.market(exchange.Buy, 1, true).Order
 			sending := record.Sending{Order: order, Purpose: placement.Exit}

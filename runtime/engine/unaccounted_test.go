@@ -24,7 +24,7 @@ func TestLastResultBelongsToRemovedStrategy(t *testing.T) {
 			w.pass(40_000)
 			before := w.engine.Tracker().Watch("two").Result().Result
 			w.price("51000")
-			w.engine.config.Settle.StalenessMS = 8_000
+			w.engine.config.Bounds.StalenessMS = 8_000
 			one = 0
 			for range 100 {
 				if w.pass(100); w.engine.roster.removalObstacle(w.engine.legs[0]) == "" {
@@ -96,7 +96,7 @@ func TestSpotResultKeepsPendingFuturesResult(t *testing.T) {
 	w.pass(5_000)
 	one, two = 10, 2_000*w.venue.Symbol(coin).QuantityTick
 	w.pass(40_000)
-	w.engine.config.Settle.StalenessMS = 10_000
+	w.engine.config.Bounds.StalenessMS = 10_000
 	one, two = 0, 0
 	for range 300 {
 		if w.pass(100); w.engine.Tracker().Watch("two").Losses() != 0 {
@@ -153,7 +153,7 @@ func TestReadBeforeFillIsNotBooked(t *testing.T) {
 	w.pass(60_000)
 	w.price("50900")
 	w.pass(60_000)
-	w.engine.config.Settle.StalenessMS = 3_000
+	w.engine.config.Bounds.StalenessMS = 3_000
 	old := map[exchange.Operation]exchange.Answer{}
 	until := int64(0)
 	w.mirror = func(answer *exchange.Answer) {

@@ -123,7 +123,7 @@ func TestUntradedPairIsRefused(t *testing.T) {
 	config.Epoch, config.Random = 99, "00000"
 	if _, err := New(
 		config,
-		reconcile.NewTracker(config.Settle),
+		reconcile.NewTracker(config.Bounds),
 	); err == nil ||
 		!strings.Contains(err.Error(), "which no strategy of the account trades") {
 		t.Errorf("want it refused, have %v", err)

@@ -108,7 +108,7 @@ func newWorld(t testing.TB, plan func(*strategy.View, *strategy.Plan), options .
 		TimeToLiveMS: 5_000,
 		Foreign:      "halt",
 		TakerFee:     100_000,
-		Settle:       placement.Settle{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000},
+		Bounds:       placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 1_000},
 		Strategies: []StrategyConfig{
 			{Name: "one", Strategy: scripted(plan), Symbol: venue.Symbol(bitcoin), Interval: exchange.Minute1, Schedule: each(1000), Leverage: 10},
 		},
@@ -139,9 +139,9 @@ func protected(w *world) {
 func (w *world) start() {
 	w.t.Helper()
 	w.lifes++
-	tracker := reconcile.NewTrackerWithoutLedger(w.config.Settle)
+	tracker := reconcile.NewTrackerWithoutLedger(w.config.Bounds)
 	if w.config.Ledger {
-		tracker = reconcile.NewTracker(w.config.Settle)
+		tracker = reconcile.NewTracker(w.config.Bounds)
 	}
 	for i := range w.records {
 		tracker.Apply(&w.records[i])

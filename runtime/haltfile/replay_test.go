@@ -41,7 +41,7 @@ type start struct {
 
 func newStart(t *testing.T) *start {
 	t.Helper()
-	s := &start{directory: t.TempDir(), tracker: reconcile.NewTracker(placement.Settle{}), history: view.NewHistory()}
+	s := &start{directory: t.TempDir(), tracker: reconcile.NewTracker(placement.Bounds{}), history: view.NewHistory()}
 	var err error
 	binding := journal.Binding{Mode: "demo", URL: "embedded", KeyFingerprint: "f", Instance: "main"}
 	if s.store, err = journal.Open(t.Context(), filepath.Join(s.directory, "journal.db"), binding, journal.Options{Reserve: -1}); err != nil {

@@ -58,7 +58,7 @@ func TestStartJournalsLaneActions(t *testing.T) {
 		"an order of a strategy with a target": {[]record.Record{long}, []record.Record{sending("l-1"), sending("l-2")},
 			"5000 latch, 5000 sending, 5000 sending"},
 	} {
-		tracker := reconcile.NewTracker(placement.Settle{})
+		tracker := reconcile.NewTracker(placement.Bounds{})
 		for i := range c.before {
 			tracker.Apply(&c.before[i])
 		}
@@ -72,11 +72,11 @@ func TestStartJournalsLaneActions(t *testing.T) {
 			t.Errorf("%s: want %q journalled, have %q of %d, %v", name, c.want, have, len(journal.records), err)
 		}
 	}
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	if _, err := Replay(t.Context(), []record.Record{audit}, 9_000, &appended{fails: errBusy}, tracker); !errors.Is(err, errBusy) {
 		t.Errorf("a journal that fails: want %v, have %v", errBusy, err)
 	}
-	if _, err := Replay(t.Context(), nil, 9_000, &appended{fails: errBusy}, reconcile.NewTracker(placement.Settle{})); err != nil {
+	if _, err := Replay(t.Context(), nil, 9_000, &appended{fails: errBusy}, reconcile.NewTracker(placement.Bounds{})); err != nil {
 		t.Errorf("nothing: want the journal left alone, have %v", err)
 	}
 }

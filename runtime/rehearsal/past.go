@@ -94,7 +94,7 @@ func pastOf(ctx context.Context, config *configs.Config, c *configs.StrategyConf
 		return nil, journal.Failure(err)
 	}
 	defer store.Close()
-	tracker := reconcile.NewTracker(engineconfig.Settle(config))
+	tracker := reconcile.NewTracker(engineconfig.Bounds(config))
 	began := int64(0)
 	from, to := atMS-pastBefore*int64(c.Interval), atMS+pastAfter*int64(c.Interval)
 	if err := store.Replay(ctx, func(r *record.Record) error {

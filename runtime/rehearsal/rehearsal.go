@@ -83,7 +83,7 @@ func readOnce(ctx context.Context, machine *engine.Engine, v *gateway.Copy) ([]v
 
 // journalled replays the journal without taking its lock from a daemon.
 func journalled(ctx context.Context, config *configs.Config, directory string) (*reconcile.Tracker, error) {
-	tracker := reconcile.NewTracker(engineconfig.Settle(config))
+	tracker := reconcile.NewTracker(engineconfig.Bounds(config))
 	path := filepath.Join(directory, journal.FileName)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return tracker, nil
@@ -98,7 +98,7 @@ func journalled(ctx context.Context, config *configs.Config, directory string) (
 	if err == nil && checkpoint == nil {
 		err = store.Replay(ctx, apply)
 	} else if err == nil {
-		if tracker, err = reconcile.Restore(engineconfig.Settle(config), &checkpoint.Checkpoint); err == nil {
+		if tracker, err = reconcile.Restore(engineconfig.Bounds(config), &checkpoint.Checkpoint); err == nil {
 			err = store.ReplayAfter(ctx, checkpoint, apply)
 		}
 	}

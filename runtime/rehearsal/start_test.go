@@ -223,7 +223,7 @@ func TestARehearsalBeginsWithTheNewestCheckpoint(t *testing.T) {
 	records := []record.Record{{AtMS: 1, Body: record.Boot{Epoch: 1, Account: binding.Text()}},
 		{AtMS: 2, Body: record.Halt{Level: record.LevelPause, Reason: "of the account"}}}
 	h := newHouse(t, records...)
-	tracker := reconcile.NewTracker(engineconfig.Settle(h.config))
+	tracker := reconcile.NewTracker(engineconfig.Bounds(h.config))
 	for i := range records {
 		tracker.Apply(&records[i])
 	}

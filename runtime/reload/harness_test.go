@@ -162,7 +162,7 @@ func startWithout(t *testing.T, omitted *exchange.SymbolKey, directory string, b
 		x.SetMarket(symbol.Key(), sim.Random(1))
 	}
 	d.venue = &venue{exchange: x}
-	tracker := reconcile.NewTracker(engineconfig.Settle(config))
+	tracker := reconcile.NewTracker(engineconfig.Bounds(config))
 	for i := range before {
 		tracker.Apply(&before[i])
 	}

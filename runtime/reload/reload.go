@@ -333,7 +333,7 @@ func (r *Reloader) refused(event, format string, values ...any) {
 
 // needsRestart lists the changes to settings that are only read at a start.
 func needsRestart(before, config *configs.Config, differences []configs.Difference) (paths []string) {
-	if engineconfig.Settle(before) != engineconfig.Settle(config) || config.Mode == configs.Live && len(config.Unsettled()) > 0 {
+	if engineconfig.Bounds(before) != engineconfig.Bounds(config) || config.Mode == configs.Live && len(config.Unsettled()) > 0 {
 		paths = append(paths, "the exchange.settle bounds of the markets that are traded now")
 	}
 	for _, d := range differences {

@@ -25,7 +25,7 @@ func written(script *testscript.TestScript, _ bool, arguments []string) {
 	binding := journal.Binding{Mode: "demo", Instance: "main"}
 	store, err := journal.Open(context.Background(), path, binding, journal.Options{})
 	script.Check(err)
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	add := func(records ...record.Record) {
 		for i := range records {
 			tracker.Apply(&records[i])

@@ -349,7 +349,7 @@ func (b *runbook) sealed() *journal.Sealed {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	tracker, atMS := reconcile.NewTracker(placement.Settle{}), int64(0)
+	tracker, atMS := reconcile.NewTracker(placement.Bounds{}), int64(0)
 	err = j.Replay(b.t.Context(), func(r *record.Record) error {
 		tracker.Apply(r)
 		atMS = r.AtMS

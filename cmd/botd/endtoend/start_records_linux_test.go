@@ -96,7 +96,7 @@ func lengthen(t *testing.T, path string, binding journal.Binding, count int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tracker := reconcile.NewTracker(placement.Settle{})
+	tracker := reconcile.NewTracker(placement.Bounds{})
 	if err := j.Replay(t.Context(), func(r *record.Record) error { tracker.Apply(r); return nil }); err != nil {
 		t.Fatal(err)
 	}
