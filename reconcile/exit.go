@@ -22,7 +22,7 @@ func (d *safeguards) positionExit() positionExit { return positionExit{d} }
 // closePosition stop stays until the exchange removes it.
 func (d positionExit) closeWhole(position exchange.Quantity, target strategy.Target) {
 	position = d.spotPosition().leftByPeer(position)
-	if position == 0 || d.postpones() || d.saleEvidence().mayHaveSold() || d.saleEvidence().cancelJustRefused() {
+	if position == 0 || d.postpones(position) || d.saleEvidence().mayHaveSold() || d.saleEvidence().cancelJustRefused() {
 		return
 	}
 	if d.symbol.Key().Market == exchange.Spot && d.tooSmall(d.symbol.rules.FloorQuantity(position.Abs())) {
@@ -69,9 +69,9 @@ func (t *Tracker) ExitOutdated(desired *Desired) bool {
 // postpones reports whether an exit waits: after refusals, or on spot for another botd that sells first, for
 // a history that may show its sale, or until the symbol is tradable again. A stop with a quantity blocks the
 // exit and would have to be canceled, so it stays while the exit waits.
-func (d positionExit) postpones() bool {
+func (d positionExit) postpones(quantity exchange.Quantity) bool {
 	untraded := d.symbol.Key().Market == exchange.Spot && !d.symbol.rules.Tradable && len(d.stops) > 0
-	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || d.saleEvidence().awaitsSaleOfOthers() {
+	if untraded || d.nowMS < max(d.desired.ExitFromMS, d.desired.YieldMS) || d.saleEvidence().awaitsSaleOfOthers(quantity) {
 		d.postponed = true
 	}
 	return d.postponed
@@ -121,7 +121,7 @@ func (d positionExit) blocksExit(p *account.Placement) bool {
 // reduce reduces the position by a quantity.
 func (d positionExit) reduce(quantity exchange.Quantity) {
 	quantity = d.spotPosition().leftByPeer(quantity)
-	if quantity <= 0 || d.postpones() || d.saleEvidence().mayHaveSold() || d.saleEvidence().cancelJustRefused() {
+	if quantity <= 0 || d.postpones(quantity) || d.saleEvidence().mayHaveSold() || d.saleEvidence().cancelJustRefused() {
 		return
 	}
 	spot, whole := d.symbol.Key().Market == exchange.Spot, d.ownPosition.Abs()

@@ -261,6 +261,10 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"prior_forgotten": func(t testing.TB) {
 			exitWithoutMoney(t, 0, true, true, [3]string{"0.005", "0.005", "10000"}, 10)
 		},
+		"short_wallet_sold": func(t testing.TB) {
+			exitOfSoldElsewhere(t, soldElsewhere{rounds: 1, wallet: "1.01", sold: 4, ids: true, unread: true})
+		},
+		"passed_stop_sold_twice":        func(t testing.TB) { passedStandingDown(t, passedStop{first: true, stopped: 10, at: 47_000e8}) },
 		"passed_sells_sold":             func(t testing.TB) { passedStandingDown(t, passedStop{peersSold: 10, stopped: 10, at: 47_000e8}) },
 		"sold_by_wallet_again":          func(t testing.TB) { exitWithAnother(t, frozenForAnother{sold: 10}) },
 		"deposit_sold":                  func(t testing.TB) { exitNextToADeposit(t, 10, 0, 0) },

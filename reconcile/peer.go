@@ -229,11 +229,11 @@ func (p *peer) startedLater() bool {
 	return standing && id.Start.Compare(own) < 0
 }
 
-// startedBetween reports whether the other botd began after the start at which this botd found it, and before the present one. If that one has found this
-// botd only by an order of the present start, it takes itself for the earlier one too.
-func (p *peer) startedBetween() bool {
+// precedesPresentStart reports whether botd stands down for a botd that began before the present start. Even if this one began first, at an earlier start,
+// the other one may have found it only by an order of the present start: then it takes itself for the earlier one too.
+func (p *peer) precedesPresentStart() bool {
 	id, standing := placement.ParseSerial(p.UnknownOrder())
-	return standing && !p.startedLater() && id.Start.Compare(p.account.Start()) < 0
+	return standing && id.Start.Compare(p.account.Start()) < 0
 }
 
 // YieldMS returns the time until which a spot exit decided at a given time is left to the peer; 0 for no
@@ -252,10 +252,10 @@ func (p *peer) YieldMS(symbol *SymbolState, decidedMS int64) int64 {
 		return decidedMS + p.unnamed.exitDelayMS()
 	case !standing:
 		return 0
-	case p.startedBetween():
-		return decidedMS + 3*yieldMS
 	case p.startedLater():
 		return decidedMS + 2*yieldMS
+	case p.precedesPresentStart():
+		return decidedMS + 3*yieldMS
 	case p.placedMS >= (id.Start.Epoch+1)*1000:
 		return 0
 	}

@@ -555,7 +555,7 @@ func heldFirst(t testing.TB, free, frozen string, sold *exchange.Order, stays bo
 }
 
 // The price has passed botd's stop while it stands down. botd's own part is sold at market, and what another botd has bought gets a stop below the price of
-// now, as far as no stop of either covers it.
+// now, as far as no stop of either covers it. If the other one began before the present start, it may be selling the same units: botd's part gets a stop too.
 func TestPassedStopSellsOwnPartStandingDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]passedStop{
@@ -570,6 +570,8 @@ func TestPassedStopSellsOwnPartStandingDown(t *testing.T) {
 		"the other has sold a part of it":            {peersSold: 6, sold: 4, stopped: 6, at: 47_000e8},
 		"at a price above the entry":                 {peers: 7, bought: 7, price: 50_500e8, sold: 10},
 		"at that, and only botd's own is covered":    {own: 10, bought: 7, price: 50_500e8, stopped: 7, at: 47_500e8},
+		"the other one began first":                  {first: true, bought: 7, stopped: 17, at: 47_000e8},
+		"the other one began first, and holds none":  {first: true, stopped: 10, at: 47_000e8},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -582,6 +584,7 @@ type passedStop struct {
 	own, peers    exchange.Quantity // of stops that stand
 	bought        exchange.Quantity // by the other botd
 	peersSold     exchange.Quantity // sold by it; the wallet holds as much of a deposit
+	first         bool              // it began before botd's present start
 	price         exchange.Price    // at which the plan stops; 0 for two percent below the entry
 	sold, stopped exchange.Quantity
 	at            exchange.Price // of the stops
@@ -591,19 +594,24 @@ type passedStop struct {
 func passedStandingDown(t testing.TB, c passedStop) {
 	t.Helper()
 	w, _ := protecting(t)
+	other := youngers
+	if c.first {
+		other = elders
+	}
+	w.tracker.Symbol(coin).unknownEnded = other + "1"
 	var rows, bought []exchange.Order
 	if c.own != 0 {
 		rows = append(rows, w.places(placement.StopLoss, 8, stopOf(c.own)))
 	}
 	w.now += 60_000
 	if c.bought != 0 {
-		bought = append(bought, anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, c.bought, c.bought, w.now))
+		bought = append(bought, anothers(other+"1", 20, exchange.Buy, exchange.MarketOrder, c.bought, c.bought, w.now))
 	}
 	if c.peersSold != 0 {
-		bought = append(bought, anothers(youngers+"3", 22, exchange.Sell, exchange.StopLimit, c.peersSold, c.peersSold, w.now))
+		bought = append(bought, anothers(other+"3", 22, exchange.Sell, exchange.StopLimit, c.peersSold, c.peersSold, w.now))
 	}
 	if c.peers != 0 {
-		rows = append(rows, anothers(youngers+"2", 21, exchange.Sell, exchange.StopLimit, c.peers, 0, w.now))
+		rows = append(rows, anothers(other+"2", 21, exchange.Sell, exchange.StopLimit, c.peers, 0, w.now))
 	}
 	rules := w.tracker.Symbol(coin).rules
 	frozen, all := rules.QuantityAmount(c.own+c.peers), rules.QuantityAmount(1_010+c.bought)

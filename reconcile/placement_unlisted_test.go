@@ -703,6 +703,7 @@ func purchaseDuringASale(t testing.TB, free string, stays bool) {
 	stop := w.places(placement.StopLoss, 10, stopOf(5))
 	w.now += 1_000
 	w.shows(free, "0.005", stop)
+	w.shows(free, "0.005", stop)
 	intents := derive()
 	if off := slices.ContainsFunc(intents, func(i Intent) bool { return i.OrderID == stop.ID }); off == stays {
 		t.Errorf("want the stop to stand %t, have %+v", stays, intents)

@@ -65,6 +65,8 @@ func (d spotStops) converge() {
 		if d.symbol.tooSmallToTrade(d.tracker.baseBalance(d.symbol)) { // it shows nobody's: if it is right, the exchange refuses the stop
 			d.addStop(missing, d.stopFromLast(price))
 		}
+	case d.pricePassed(placement.StopLoss, price) && d.tracker.precedesPresentStart():
+		d.addStop(missing, d.stopFromLast(price)) // the other botd, which holds the same units, may be selling them
 	case d.pricePassed(placement.StopLoss, price):
 		sold := d.exitPassed()
 		switch {

@@ -32,11 +32,13 @@ func TestRefusedSaleThatTheWalletShowsIsNotRepeated(t *testing.T) {
 			w.hasMoney("1.01", "0", "10000")
 			w.now += 60_000
 			w.hasMoney("1.004", "0", "10000")
+			w.hasMoney("1.004", "0", "10000")
 		}, 10},
 		"the same, where fees have taken two": {"1", "10500", func(w *wallet) {
 			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Fees{Quantity: 2, Expected: true}})
 			w.hasMoney("1.008", "0", "10000")
 			w.now += 60_000
+			w.hasMoney("1.004", "0", "10000")
 			w.hasMoney("1.004", "0", "10000")
 		}, 8},
 		"more was bought since": {"1", "10500", func(w *wallet) { w.buys(15); w.hasMoney("1.015", "0", "9750") }, 15},
@@ -136,6 +138,8 @@ func repeatedAfterRefusal(t testing.TB, start func(w *wallet), asset, usd string
 	w.now += 60_000
 	if after != nil {
 		after(w)
+	} else {
+		w.hasMoney(asset, "0", usd)
 	}
 	symbol := w.tracker.Symbol(coin)
 	sold := exchange.Quantity(0)
@@ -301,6 +305,7 @@ func TestNewestConfirmedRefusalsAreRemembered(t *testing.T) {
 		w.now += 1_000
 		w.hasMoney("1", "0", "10500")
 		w.now += 60_000
+		w.hasMoney("1", "0", "10500")
 		sold := exchange.Quantity(0)
 		for _, intent := range w.derives(func(d *Desired) { d.Strategy = d.Strategy.Halted(record.LevelFlatten) }) {
 			if intent.Purpose == placement.Exit {

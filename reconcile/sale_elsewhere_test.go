@@ -8,21 +8,15 @@ import (
 	"botd/reconcile/record"
 )
 
-// The lists omit ids, and the wallet lacks some of a position: another botd may have sold that. The exit waits one round for the order history. What that
-// shows as sold is not sold again; the units in its place are a person's.
+// The wallet lacks some of a position, next to a person's units: another botd may have sold that. The exit waits one round for the order history. If the
+// lists omit ids, what that shows as sold is not sold again; the units in its place are a person's.
 func TestExitSellsNothingThatAnotherBotdHasSold(t *testing.T) {
 	t.Parallel()
 	flatten := func(d *Desired) { d.Flatten = true }
-	for name, c := range map[string]struct {
-		rounds  int    // that show this wallet
-		wallet  string // 1.014 with all of it
-		sold    exchange.Quantity
-		ids     bool // the history shows them
-		unread  bool // the last round reads no history
-		desired func(*Desired)
-		want    exchange.Quantity
-	}{
-		"the first wallet that lacks some":                            {rounds: 1, wallet: "1.01", sold: 4},
+	for name, c := range map[string]soldElsewhere{
+		"the first wallet that lacks some":                            {rounds: 1, wallet: "1.01", sold: 4, unread: true},
+		"the first one, where the history shows ids":                  {rounds: 1, wallet: "1.01", sold: 4, ids: true, unread: true},
+		"the first one, and its history shows the sale":               {rounds: 1, wallet: "1.01", sold: 4, want: 10},
 		"the next one, and the history shows the sale":                {rounds: 2, wallet: "1.01", sold: 4, want: 10},
 		"an earlier history has shown the sale":                       {rounds: 3, wallet: "1.01", sold: 4, unread: true, want: 10},
 		"others have sold more: of their own, too":                    {rounds: 2, wallet: "1.01", sold: 6, want: 10},
@@ -30,15 +24,30 @@ func TestExitSellsNothingThatAnotherBotdHasSold(t *testing.T) {
 		"the wallet lacks nothing":                                    {rounds: 1, wallet: "1.014", want: 14},
 		"the wallet lacks nothing, and others have sold of their own": {rounds: 2, wallet: "1.014", sold: 4, want: 14},
 		"a person closes the position":                                {rounds: 1, wallet: "1.01", sold: 4, desired: flatten, want: 14},
-		"the history shows ids: the sale is a person's":               {rounds: 1, wallet: "1.01", sold: 4, ids: true, want: 14},
+		"the history shows ids: the sale is a person's":               {rounds: 2, wallet: "1.01", sold: 4, ids: true, want: 14},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := soldElsewhereOf(t, 0, c.rounds, c.wallet, c.sold, c.ids, c.unread)
-			if have := soldBy(w.derives(c.desired)); have != c.want {
-				t.Errorf("want %d sold, have %d", c.want, have)
-			}
+			exitOfSoldElsewhere(t, c)
 		})
+	}
+}
+
+type soldElsewhere struct {
+	rounds  int    // that show this wallet
+	wallet  string // 1.014 with all of it
+	sold    exchange.Quantity
+	ids     bool // the history shows them
+	unread  bool // the last round reads no history
+	desired func(*Desired)
+	want    exchange.Quantity
+}
+
+func exitOfSoldElsewhere(t testing.TB, c soldElsewhere) {
+	t.Helper()
+	w := soldElsewhereOf(t, 0, c.rounds, c.wallet, c.sold, c.ids, c.unread)
+	if have := soldBy(w.derives(c.desired)); have != c.want {
+		t.Errorf("want %d sold, have %d", c.want, have)
 	}
 }
 

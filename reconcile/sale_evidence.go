@@ -216,11 +216,11 @@ func (s saleEvidence) cancelJustRefused() bool {
 	return !s.desired.Flatten && s.nowMS-at < cancelRefusedWaitMS
 }
 
-// awaitsSaleOfOthers reports whether lists omit ids and the newest wallet is the first one to show less of a spot symbol's asset than the fills
-// explain: the order history, which is read next, may show that another botd has sold it.
-func (s saleEvidence) awaitsSaleOfOthers() bool {
+// awaitsSaleOfOthers reports whether a spot exit would sell units of others if the newest wallet is right, which is the first one to show less of the
+// asset than the fills explain: the order history, which is read next, may show that another botd has sold it.
+func (s saleEvidence) awaitsSaleOfOthers(quantity exchange.Quantity) bool {
 	t := &s.symbol.spot
-	return s.tracker.idsLeftOut && t.difference < 0 && t.historyReads == 0 && !s.desired.Flatten
+	return t.difference < 0 && t.historyReads == 0 && !s.desired.Flatten && quantity > s.spotPosition().ownBalance() && !s.walletHoldsOnlyOwn()
 }
 
 const unnamedReleaseMS = 2_500
