@@ -100,7 +100,7 @@ func (d *desk) send(intent Intent) string {
 			Symbol:        bitcoin,
 			ClientOrderID: order.ClientOrderID,
 			Body: record.Sending{Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: d.now + 5_000,
-				Wallet: d.tracker.WalletBefore(d.tracker.Track(order.Key()), intent.Purpose.Opens())},
+				Funds: d.tracker.FundsBefore(d.tracker.Track(order.Key()), intent.Purpose.Opens())},
 		},
 	)
 	return order.ClientOrderID

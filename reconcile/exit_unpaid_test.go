@@ -48,7 +48,7 @@ func TestExitOfAnOlderJournalIsNotUnpaidForLackOfMoney(t *testing.T) {
 	w.places(placement.Exit, 0, saleOf(10))
 	for i := range w.records {
 		if body, is := w.records[i].Body.(record.Sending); is {
-			body.Wallet = record.Wallet{}
+			body.Funds = record.Funds{}
 			w.records[i].Body = body
 		}
 	}

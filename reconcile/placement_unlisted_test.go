@@ -26,7 +26,7 @@ func (w *wallet) sends(purpose placement.Purpose, orderID int64, order exchange.
 	w.t.Helper()
 	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
-		Body: record.Sending{Order: order, Purpose: purpose, DeadlineMS: w.now + 5_000, Wallet: w.tracker.WalletBefore(w.tracker.Symbol(coin),
+		Body: record.Sending{Order: order, Purpose: purpose, DeadlineMS: w.now + 5_000, Funds: w.tracker.FundsBefore(w.tracker.Symbol(coin),
 			purpose.Opens())}})
 	if orderID != 0 {
 		w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Acknowledged{OrderID: orderID}})

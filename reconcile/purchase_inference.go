@@ -224,7 +224,7 @@ type priorBalance struct {
 
 // notePriorBalance records the balance before a spot purchase or sale was sent.
 func (t *Tracker) notePriorBalance(p *account.Placement) {
-	order, w := p.Order(), p.Wallet()
+	order, w := p.Order(), p.Funds()
 	if order.Market == exchange.Futures {
 		return
 	}
@@ -241,11 +241,11 @@ func (t *Tracker) notePriorBalance(p *account.Placement) {
 
 // priorOf returns what the account showed before an order was sent. It is empty for a limit purchase on spot, because the wallet freezes its money before
 // it has bought anything.
-func priorOf(order *exchange.NewOrder, w record.Wallet) priorBalance {
+func priorOf(order *exchange.NewOrder, w record.Funds) priorBalance {
 	if order.Market == exchange.Spot && order.Side == exchange.Buy && order.QuoteAmount.IsZero() {
 		return priorBalance{}
 	}
-	return priorBalance{amount: w.Money, asset: w.Asset, atMS: w.ReadMS}
+	return priorBalance{amount: w.Amount, asset: w.Asset, atMS: w.ReadMS}
 }
 
 // dateBy dates the balance no later than a later read. If the clock has been set back since, what is filled after that would otherwise seem to be older

@@ -320,7 +320,7 @@ func withAnotherPurchase(t testing.TB) (w *wallet, derive func() []Intent, reads
 	other := exchange.NewOrder{Market: exchange.Spot, Symbol: "ETH-USDT", Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(500),
 		ClientOrderID: w.tracker.NextClientOrderID("t")}
 	w.apply(record.Record{AtMS: w.now, Strategy: "two", Symbol: ether.Key(), ClientOrderID: other.ClientOrderID,
-		Body: record.Sending{Order: other, Purpose: placement.Entry, DeadlineMS: w.now + 5_000, Wallet: w.tracker.WalletBefore(ether, true)}})
+		Body: record.Sending{Order: other, Purpose: placement.Entry, DeadlineMS: w.now + 5_000, Funds: w.tracker.FundsBefore(ether, true)}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: other.ClientOrderID, Body: record.Acknowledged{OrderID: 6}})
 	return w, derive, reads
 }

@@ -72,7 +72,7 @@ func (r *refusals) datePriors(beganMS int64) {
 func (r *refusals) restore(refused []account.RefusedPlacement) {
 	for _, one := range refused {
 		r.refused = append(r.refused, RefusedOrder{Symbol: one.Order.Key(), SentMS: one.SentMS, atMS: one.RefusedMS, clientOrderID: one.ClientOrderID,
-			purpose: one.Purpose, order: one.Order, before: priorOf(&one.Order, one.Wallet)})
+			purpose: one.Purpose, order: one.Order, before: priorOf(&one.Order, one.Funds)})
 	}
 }
 
@@ -124,7 +124,7 @@ func (r *refusals) refusedExit(key exchange.SymbolKey, executed bool) bool {
 // beforeSent returns what a read showed before a refused placement was sent: the wallet on spot, the margin in use on futures.
 func (t *Tracker) beforeSent(p *account.Placement) priorBalance {
 	if order := p.Order(); order.Market == exchange.Futures {
-		return priorOf(&order, p.Wallet())
+		return priorOf(&order, p.Funds())
 	}
 	return t.delivery(p).before
 }

@@ -64,7 +64,7 @@ func startsWithRefused(t testing.TB, older, checkpoint bool, rounds int, free st
 	w.now += 5_000
 	for i := range w.records {
 		if body, is := w.records[i].Body.(record.Sending); is && older {
-			body.Wallet = record.Wallet{}
+			body.Funds = record.Funds{}
 			w.records[i].Body = body
 		}
 	}

@@ -48,25 +48,25 @@ func (w *spotWallet) Balance(asset string) exchange.Balance {
 // readAfter reports whether the wallet was read with the newest snapshot, after a given time.
 func (w *spotWallet) readAfter(atMS int64) bool { return w.walletRead && w.walletFromMS > atMS }
 
-func (w *spotWallet) walletOf(symbol *SymbolState) record.Wallet {
+func (w *spotWallet) fundsOf(symbol *SymbolState) record.Funds {
 	money := w.Balance(symbol.rules.Quote)
-	return record.Wallet{Asset: w.baseBalance(symbol), Money: money.Free.Add(money.Frozen), ReadMS: w.walletFromMS}
+	return record.Funds{Asset: w.baseBalance(symbol), Amount: money.Free.Add(money.Frozen), ReadMS: w.walletFromMS}
 }
 
-// WalletBefore returns what the account last showed before an order is sent: of a spot symbol's two assets, or on futures, if the order opens, the margin in
+// FundsBefore returns what the account last showed before an order is sent: of a spot symbol's two assets, or on futures, if the order opens, the margin in
 // use that nothing known needs.
-func (t *Tracker) WalletBefore(symbol *SymbolState, opens bool) record.Wallet {
+func (t *Tracker) FundsBefore(symbol *SymbolState, opens bool) record.Funds {
 	switch {
 	case symbol.rules == nil:
-		return record.Wallet{}
+		return record.Funds{}
 	case symbol.Key().Market == exchange.Spot:
-		return t.walletOf(symbol)
+		return t.fundsOf(symbol)
 	case opens:
 		if beyond, known := t.marginUse().beyond(true); known {
-			return record.Wallet{Money: beyond, ReadMS: t.accountMS}
+			return record.Funds{Amount: beyond, ReadMS: t.accountMS}
 		}
 	}
-	return record.Wallet{}
+	return record.Funds{}
 }
 
 // showsBeforeSale reports whether the wallet shows asset and money as they were before the last sale: then it is older than the sale, however long
@@ -88,7 +88,7 @@ func (w *spotWallet) unspent(symbol *SymbolState, before priorBalance) bool {
 }
 
 // noteShown remembers the wallet before botd's own order was sent.
-func (t *spotEvidence) noteShown(w record.Wallet) {
+func (t *spotEvidence) noteShown(w record.Funds) {
 	if w.ReadMS == 0 {
 		return
 	}
@@ -100,7 +100,7 @@ func (t *spotEvidence) noteShown(w record.Wallet) {
 func (w *spotWallet) showsEarlier(symbol *SymbolState) bool {
 	money, equal := w.Balance(symbol.rules.Quote), false
 	for _, one := range symbol.spot.shownBefore {
-		same := one.Asset == w.baseBalance(symbol) && one.Money == money.Free.Add(money.Frozen)
+		same := one.Asset == w.baseBalance(symbol) && one.Amount == money.Free.Add(money.Frozen)
 		if equal && !same {
 			return true
 		}

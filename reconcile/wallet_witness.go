@@ -24,7 +24,7 @@ type spotEvidence struct {
 	secondBuyer        int64             // newest purchase in the form of botd's that no placement claims
 	walletInconclusive bool              // the newest wallet proves nothing: it may be older than the last fill, or an order is uncertain
 	beforeSale         priorBalance      // the wallet before the last effective sale was sent
-	shownBefore        []record.Wallet   // the wallets before own orders were sent, oldest first
+	shownBefore        []record.Funds    // the wallets before own orders were sent, oldest first
 	endedPurchase      formerPurchase    // the newest purchase that has ended
 
 	unlisted  inferredPurchases

@@ -236,7 +236,7 @@ var peer = []Row{
 		edit("reconcile/account.State.applyFact", "s.refusals.endPosition(s.symbol(p.order.Key()))", "")},
 	{"margin_not_journalled", "a start does not know the margin in use before a refused opening, and confirms the refusal by an empty list", "39",
 		"reconcile TestStartKnowsMarginBeforeRefusedOpening",
-		edit("reconcile.Tracker.WalletBefore", "ReadMS: «t.accountMS»", "0")},
+		edit("reconcile.Tracker.FundsBefore", "ReadMS: «t.accountMS»", "0")},
 	{"old_margin_compared", "a start compares the margin in use with that of long before", "39", "reconcile TestStartKnowsMarginBeforeRefusedOpening",
 		edit("reconcile.refusalChecks.holdsMargin", "s.tracker.bootMS <= s.tracker.noReadBefore(r.SentMS)", "true")},
 	{"old_list_confirms_refusal", "a list of positions that needs more margin than the account uses confirms the refusal of an opening", "39",

@@ -33,7 +33,7 @@ type Placement struct {
 	endedMS       int64
 	reason        string
 	evidence      string
-	wallet        record.Wallet
+	funds         record.Funds
 }
 
 // ClientOrderID returns its id, which is unique across all placements.
@@ -53,7 +53,7 @@ func (p *Placement) Purpose() placement.Purpose { return p.purpose }
 func (p *Placement) Key() string { return p.key }
 
 // Wallet returns what the spot wallet showed before it was sent.
-func (p *Placement) Wallet() record.Wallet { return p.wallet }
+func (p *Placement) Funds() record.Funds { return p.funds }
 
 // Order returns its order as sent.
 func (p *Placement) Order() exchange.NewOrder { return p.order }
@@ -132,7 +132,7 @@ func (p *Placement) About(body record.Body) record.Record {
 // placementOf returns the placement that a sending record begins.
 func placementOf(r *record.Record, body *record.Sending) *Placement {
 	return &Placement{clientOrderID: r.ClientOrderID, strategy: r.Strategy, purpose: body.Purpose, key: body.Key, order: body.Order,
-		state: placement.Sending, sentMS: r.AtMS, deadlineMS: body.DeadlineMS, wallet: body.Wallet}
+		state: placement.Sending, sentMS: r.AtMS, deadlineMS: body.DeadlineMS, funds: body.Funds}
 }
 
 // found returns the placement of an order found on the exchange.

@@ -10,14 +10,14 @@ import (
 )
 
 // RefusedPlacement is a spot order, or an opening or exit on futures, that the exchange refused and may have executed anyway. On spot, comparing the
-// wallet with Wallet shows whether it did. Wallet is journalled, because a restarted process cannot read the wallet as it was before the order.
+// wallet with Funds shows whether it did. Funds are journalled, because a restarted process cannot read the wallet as it was before the order.
 type RefusedPlacement struct {
 	ClientOrderID string
 	Purpose       placement.Purpose
 	Order         exchange.NewOrder
 	SentMS        int64
 	RefusedMS     int64
-	Wallet        record.Wallet
+	Funds         record.Funds
 }
 
 // maxRefusedPlacements bounds the number of remembered refused orders.
@@ -33,7 +33,7 @@ func (r *refusedPlacements) RefusedPlacements() []RefusedPlacement { return slic
 // symbol only the newest counts, so that an exit that is refused again and again displaces no opening.
 func (r *refusedPlacements) note(p *Placement, atMS int64) {
 	onFutures := p.order.Market == exchange.Futures && (p.purpose.Opens() || p.purpose == placement.Exit)
-	if !onFutures && p.wallet.ReadMS == 0 {
+	if !onFutures && p.funds.ReadMS == 0 {
 		return
 	}
 	if onFutures && p.purpose == placement.Exit {
@@ -45,7 +45,7 @@ func (r *refusedPlacements) note(p *Placement, atMS int64) {
 		r.refused = slices.Delete(r.refused, 0, 1)
 	}
 	r.refused = append(r.refused, RefusedPlacement{ClientOrderID: p.clientOrderID, Purpose: p.purpose, Order: p.order, SentMS: p.sentMS, RefusedMS: atMS,
-		Wallet: p.wallet})
+		Funds: p.funds})
 }
 
 // forget drops an order that a list has shown after all.

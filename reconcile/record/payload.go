@@ -29,13 +29,13 @@ type Sending struct {
 	DeadlineMS int64             `json:"deadline_ms,omitempty"` // no first byte after this time
 	Before     exchange.Quantity `json:"before,omitempty"`      // signed position at derivation
 	Reserved   exchange.Amount   `json:"reserved,omitzero"`     // value of the order when it was journalled, in the quote asset
-	Wallet     Wallet            `json:"wallet,omitzero"`       // before a spot order
+	Funds      Funds             `json:"wallet,omitzero"`       // before it was sent
 }
 
-// Wallet is what the account last showed before an order was sent; zero if it has not been read.
-type Wallet struct {
+// Funds are what the account last showed before an order was sent; zero if it has not been read.
+type Funds struct {
 	Asset  exchange.Quantity `json:"asset,omitempty"` // spot: the base asset
-	Money  exchange.Amount   `json:"money,omitzero"`  // spot: the quote asset; futures: before an opening, the margin in use that nothing known needs
+	Amount exchange.Amount   `json:"money,omitzero"`  // spot: the quote asset; futures: before an opening, the margin in use that nothing known needs
 	ReadMS int64             `json:"read_ms,omitempty"`
 }
 

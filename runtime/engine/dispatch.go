@@ -200,7 +200,7 @@ func (d *dispatcher) place(intent reconcile.Intent) {
 	}
 	d.record(record.Record{Strategy: intent.Strategy, Symbol: order.Key(), ClientOrderID: order.ClientOrderID, Body: record.Sending{
 		Order: order, Purpose: intent.Purpose, Key: intent.Key, DeadlineMS: deadline, Before: intent.Before, Reserved: reserved,
-		Wallet: d.tracker.WalletBefore(symbol, intent.Purpose.Opens() && !d.config.Feed)}})
+		Funds: d.tracker.FundsBefore(symbol, intent.Purpose.Opens() && !d.config.Feed)}})
 	operation, priority := exchange.FuturesPlace, PriorityExit
 	if order.Market == exchange.Spot {
 		operation = exchange.SpotPlace
