@@ -60,7 +60,7 @@ type direct struct {
 	after   exchange.Quantity // the position after its fill
 	sentFor strategy.Target   // the target that the order leads to
 	reasons []reason          // of exits, the last few
-	refusal risk.Refusal      // of the last entry; zero where it was sent
+	rejection risk.Rejection      // of the last entry; zero where it was sent
 }
 
 // reason is the reason of an exit: the plan's words for a new side or for none, and its text.

@@ -140,20 +140,20 @@ func (d *direct) enter(delta exchange.Quantity) {
 		d.giveUp("an intent that a rule may refuse")
 		return
 	}
-	if refusal := risk.Margin(value.Div(int64(d.leverage)), d.available); refusal != nil {
-		d.refuse(refusal)
+	if rejection := risk.Margin(value.Div(int64(d.leverage)), d.available); rejection != nil {
+		d.refuse(rejection)
 		return
 	}
-	d.refusal = risk.Refusal{}
+	d.rejection = risk.Rejection{}
 	d.place(placement.Entry, exchange.SideOf(delta), quantity, d.inForce.Reason)
 }
 
 // refuse counts a refused entry. A repeated refusal counts once.
-func (d *direct) refuse(refusal *risk.Refusal) {
-	if *refusal != d.refusal {
-		d.refusal = *refusal
+func (d *direct) refuse(rejection *risk.Rejection) {
+	if *rejection != d.rejection {
+		d.rejection = *rejection
 		d.run.ledger.events.counts.Derived++
-		d.run.ledger.events.refuses(d.name, refusal)
+		d.run.ledger.events.refuses(d.name, rejection)
 	}
 }
 

@@ -128,8 +128,8 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 		e.limited(note, &fact)
 	case engine.NoteLiquidated:
 		e.liquidatedMS = note.AtMS
-	case engine.NoteRefusal:
-		e.refuses(note.Strategy, fact.Refusal)
+	case engine.NoteRejection:
+		e.refuses(note.Strategy, fact.Rejection)
 	case engine.NotePlaced:
 		e.counts.Placed++
 		if e.unacknowledged == nil {
@@ -159,11 +159,11 @@ func (e *events) count(note *engine.Note, equity exchange.Amount) {
 }
 
 // refuses counts a strategy's intent that a rule refused.
-func (e *events) refuses(strategy string, refusal *risk.Refusal) {
-	e.refused = counted(e.refused, refusal.Rule)
-	e.suppressed(strategy, refusedBy+refusal.Rule, refusal.Error)
+func (e *events) refuses(strategy string, rejection *risk.Rejection) {
+	e.refused = counted(e.refused, rejection.Rule)
+	e.suppressed(strategy, refusedBy+rejection.Rule, rejection.Error)
 	if e.refusal == "" {
-		e.refusal = refusal.Error()
+		e.refusal = rejection.Error()
 	}
 }
 

@@ -138,9 +138,9 @@ func TestEachFactOfARunIsWarnedOf(t *testing.T) {
 func TestWhatEndsAnOrderIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	e := &events{}
-	e.refuses("one", &risk.Refusal{Rule: "max_leverage"})
-	e.refuses("one", &risk.Refusal{Rule: "max_leverage"})
-	e.refuses("one", &risk.Refusal{Rule: "price_collar"})
+	e.refuses("one", &risk.Rejection{Rule: "max_leverage"})
+	e.refuses("one", &risk.Rejection{Rule: "max_leverage"})
+	e.refuses("one", &risk.Rejection{Rule: "price_collar"})
 	first := e.refusal
 	rejected := &exchange.Refusal{Code: sim.Rules()[0].Code, Message: "no"}
 	for i, err := range []error{rejected, fmt.Errorf("wrapped: %w", rejected), &exchange.Refusal{Code: 987_654}, errors.New("other")} {

@@ -62,7 +62,7 @@ func (s *story) note(n *engine.Note) {
 		s.order(n, fact.Intent)
 	case engine.NoteApproved:
 		s.order(n, fact.Intent)
-	case engine.NoteRefusal:
+	case engine.NoteRejection:
 		s.order(n, fact.Intent)
 	case engine.NotePlaced:
 		s.order(n, &reconcile.Intent{Purpose: fact.Purpose, Order: fact.Order})

@@ -9,7 +9,7 @@ import (
 // separate types, so that one cannot be mistaken for another and a failed read never looks like an
 // empty answer.
 
-// Refusal is the exchange's parsed rejection of a request: nothing was done. Code and Message are
+// Refusal is the exchange's parsed answer that it refuses a request (risk.Rejection is botd's own): nothing was done. Code and Message are
 // the venue's, Status is the HTTP status.
 type Refusal struct {
 	Operation Operation

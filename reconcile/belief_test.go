@@ -663,7 +663,7 @@ func movesAfterARefusal(t testing.TB, accepts, restarts bool) {
 	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: refused.ClientOrderID,
 		Body: record.Sending{Order: refused, Purpose: placement.StopLoss, DeadlineMS: w.now + 5_000}})
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: refused.ClientOrderID, Body: record.Refused{Reason: "system busy", Code: 2999}})
-	if !slices.ContainsFunc(w.tracker.Refusals(), func(r account.Refusal) bool { return r.Purpose == placement.StopLoss }) {
+	if !slices.ContainsFunc(w.tracker.RefusedIntents(), func(r account.RefusedIntent) bool { return r.Purpose == placement.StopLoss }) {
 		t.Fatal("want the refusal remembered")
 	}
 	if accepts {

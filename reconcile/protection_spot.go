@@ -247,7 +247,7 @@ const stopRefusedWaitMS = 60_000
 // is uncertain or contradicted, no other stop is being moved, and the exchange has not just refused one.
 func (s *inputs) mayMoveStop() bool {
 	canceled := func(p *account.Placement) bool { return s.tracker.CancelMS(p.ClientOrderID()) != 0 }
-	refused := slices.ContainsFunc(s.tracker.Refusals(), func(r account.Refusal) bool {
+	refused := slices.ContainsFunc(s.tracker.RefusedIntents(), func(r account.RefusedIntent) bool {
 		return r.Symbol == s.symbol.Key() && r.Purpose == placement.StopLoss && s.nowMS-r.LastMS < stopRefusedWaitMS
 	})
 	recent := s.symbol.spot.stopRefusedMS != 0 && s.nowMS-s.symbol.spot.stopRefusedMS < stopRefusedWaitMS

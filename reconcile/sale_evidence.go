@@ -21,7 +21,7 @@ func (s *inputs) saleEvidence() saleEvidence { return saleEvidence{s} }
 func (s saleEvidence) saleRefused(alone bool) bool {
 	key := s.symbol.Key()
 	shown := s.tracker.soldThoughRefused(key)+s.tracker.frozenThoughRefused(key, alone) > 0
-	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.tracker.Refusals(), func(r account.Refusal) bool {
+	return key.Market == exchange.Spot && (shown || slices.ContainsFunc(s.tracker.RefusedIntents(), func(r account.RefusedIntent) bool {
 		return r.Symbol == key && !r.Purpose.Opens() && s.nowMS-r.LastMS < confirmMS
 	}))
 }

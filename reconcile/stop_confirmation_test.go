@@ -318,7 +318,7 @@ func canceledAfterRefusals(t testing.TB) {
 	w.now += 1_000
 	stop := w.sends(placement.StopLoss, 8, stopOf(10))
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Ended{OrderID: 8, State: placement.Canceled}})
-	if have := w.tracker.Refusals(); len(have) != 0 {
+	if have := w.tracker.RefusedIntents(); len(have) != 0 {
 		t.Errorf("want no refusal in force, have %+v", have)
 	}
 }

@@ -23,10 +23,10 @@ func TestCheckExplainAndUtilizationAgreeOnRandomStates(t *testing.T) {
 	property := func(r *rapid.T) {
 		s := drawState(t, r)
 		intent := s.drawIntent(r)
-		approved, refusal := s.gate.Check(&intent, &s.facts)
+		approved, rejection := s.gate.Check(&intent, &s.facts)
 		verdicts := s.gate.Explain(&intent, &s.facts)
-		s.wantSameDecision(r, refusal, verdicts)
-		if refusal == nil && approved.Intent().Order != intent.Order {
+		s.wantSameDecision(r, rejection, verdicts)
+		if rejection == nil && approved.Intent().Order != intent.Order {
 			r.Fatalf("approved something else: want %+v, have %+v", intent.Order, approved.Intent().Order)
 		}
 		utilization := map[string]Utilization{}
@@ -167,7 +167,7 @@ func (s *state) drawIntent(r *rapid.T) reconcile.Intent {
 	return intent
 }
 
-func (s *state) wantSameDecision(r *rapid.T, refusal *Refusal, verdicts []Verdict) {
+func (s *state) wantSameDecision(r *rapid.T, rejection *Rejection, verdicts []Verdict) {
 	var refused *Verdict
 	for i := range verdicts {
 		v := &verdicts[i]
@@ -178,11 +178,11 @@ func (s *state) wantSameDecision(r *rapid.T, refusal *Refusal, verdicts []Verdic
 			refused = v
 		}
 	}
-	if (refusal == nil) != (refused == nil) {
-		r.Fatalf("Check refuses %v, Explain %+v", refusal, verdicts)
+	if (rejection == nil) != (refused == nil) {
+		r.Fatalf("Check refuses %v, Explain %+v", rejection, verdicts)
 	}
-	if refusal != nil && *refusal != (Refusal{refused.Rule, refused.Scope, refused.Value, refused.Limit, refused.Hint}) {
-		r.Fatalf("Check refuses %+v, Explain %+v", refusal, refused)
+	if rejection != nil && *rejection != (Rejection{refused.Rule, refused.Scope, refused.Value, refused.Limit, refused.Hint}) {
+		r.Fatalf("Check refuses %+v, Explain %+v", rejection, refused)
 	}
 }
 

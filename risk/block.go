@@ -21,33 +21,33 @@ type Opening struct {
 // Block is a state in which nothing opens. These are botd's own rules: the gate refuses every
 // opening in such a state. What else the engine does about it is in the engine's table.
 type Block struct {
-	Name    string // as the state is declared
-	rule    string
-	In      func(Opening) bool
-	refusal func(Opening) refusal
+	Name      string // as the state is declared
+	rule      string
+	In        func(Opening) bool
+	rejection func(Opening) rejection
 }
 
-// refusal holds the texts that a rule shows when it refuses.
-type refusal struct{ value, limit, hint string }
+// rejection holds the texts that a rule shows when it refuses.
+type rejection struct{ value, limit, hint string }
 
 // blocks are all blocks, in the order of the checks.
 var blocks = []Block{
 	{"halted", "halted", Opening.halted, Opening.haltedText},
-	{"breaker", "halted", Opening.breaking, func(o Opening) refusal {
-		return refusal{"breaker: " + o.Tracker.Breaker().Reason, "no breaker", "it " + ClearsAutomatically}
+	{"breaker", "halted", Opening.breaking, func(o Opening) rejection {
+		return rejection{"breaker: " + o.Tracker.Breaker().Reason, "no breaker", "it " + ClearsAutomatically}
 	}},
-	{"blind", "halted", Opening.blind, func(Opening) refusal {
-		return refusal{"blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}
+	{"blind", "halted", Opening.blind, func(Opening) rejection {
+		return rejection{"blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}
 	}},
-	{"quarantined", "unsettled", Opening.quarantined, func(o Opening) refusal {
-		return refusal{"quarantine: " + o.State.Quarantine(), "a settled symbol", "botd resolve " + o.State.Key().Name + " ends it"}
+	{"quarantined", "unsettled", Opening.quarantined, func(o Opening) rejection {
+		return rejection{"quarantine: " + o.State.Quarantine(), "a settled symbol", "botd resolve " + o.State.Key().Name + " ends it"}
 	}},
-	{"unread", "unsettled", Opening.unread, func(Opening) refusal {
-		return refusal{"not fetched", "a settled symbol", "nothing opens before the first snapshot"}
+	{"unread", "unsettled", Opening.unread, func(Opening) rejection {
+		return rejection{"not fetched", "a settled symbol", "nothing opens before the first snapshot"}
 	}},
-	{"outcome_uncertain", "unsettled", func(o Opening) bool { return o.uncertain() != nil }, func(o Opening) refusal {
+	{"outcome_uncertain", "unsettled", func(o Opening) bool { return o.uncertain() != nil }, func(o Opening) rejection {
 		p := o.uncertain()
-		return refusal{"placement " + p.ClientOrderID() + " " + p.State().String(), "a settled symbol", "its outcome is being fetched, never guessed"}
+		return rejection{"placement " + p.ClientOrderID() + " " + p.State().String(), "a settled symbol", "its outcome is being fetched, never guessed"}
 	}},
 	{"foreign", "unsettled", func(o Opening) bool { return o.foreign() != nil }, Opening.foreignText},
 }
@@ -71,7 +71,7 @@ func (f *Facts) opening(strategy string) Opening {
 func (f *finding) unblocked(rule string, o Opening) bool {
 	for i := range blocks {
 		if b := &blocks[i]; b.rule == rule && b.In(o) {
-			text := b.refusal(o)
+			text := b.rejection(o)
 			return f.refuse(text.value, text.limit, text.hint)
 		}
 	}
@@ -82,9 +82,9 @@ func (o Opening) halted() bool {
 	return o.Tracker.HaltOn(o.Strategy, o.State.Key()).Level != record.LevelNone
 }
 
-func (o Opening) haltedText() refusal {
+func (o Opening) haltedText() rejection {
 	halt := o.Tracker.HaltOn(o.Strategy, o.State.Key())
-	return refusal{halt.Scope.String() + " halted: " + halt.Reason, "armed", "botd rearm ends it"}
+	return rejection{halt.Scope.String() + " halted: " + halt.Reason, "armed", "botd rearm ends it"}
 }
 
 func (o Opening) breaking() bool { return o.Tracker.Breaking(o.NowMS) }
@@ -107,15 +107,15 @@ func (o Opening) uncertain() *account.Placement {
 
 func (o Opening) foreign() *exchange.Order { return o.Tracker.ForeignOpening(o.State) }
 
-func (o Opening) foreignText() refusal {
+func (o Opening) foreignText() rejection {
 	switch order := o.foreign(); {
 	case o.Tracker.Resembles(o.State, order):
-		return refusal{fmt.Sprintf("order %d has the form of botd's stops", order.ID), "no openings while another botd trades",
+		return rejection{fmt.Sprintf("order %d has the form of botd's stops", order.ID), "no openings while another botd trades",
 			"stop it, and close its positions"}
 	case o.State.Repeats(order) || o.Tracker.OfPlan(o.State, order):
-		return refusal{fmt.Sprintf("order %d equals one of botd's", order.ID), "no opening placed twice", "cancel it; another botd may be running"}
+		return rejection{fmt.Sprintf("order %d equals one of botd's", order.ID), "no opening placed twice", "cancel it; another botd may be running"}
 	default:
-		return refusal{fmt.Sprintf("order %d, not placed by botd", order.ID), "no foreign opening order (foreign: halt)",
+		return rejection{fmt.Sprintf("order %d, not placed by botd", order.ID), "no foreign opening order (foreign: halt)",
 			"cancel it, or set foreign: ignore or adopt"}
 	}
 }

@@ -164,12 +164,12 @@ func (c *boundary) check(t *testing.T, strategy string, market exchange.Market, 
 	if c.step != nil {
 		c.step(&intent, by)
 	}
-	refusal := b.check(intent)
-	if by <= 0 && refusal != nil {
-		t.Errorf("want it passed, have %v", refusal)
+	rejection := b.check(intent)
+	if by <= 0 && rejection != nil {
+		t.Errorf("want it passed, have %v", rejection)
 	}
-	if by > 0 && (refusal == nil || refusal.Rule != c.rule || refusal.Value == refusal.Limit) {
-		t.Errorf("want it refused by %s with figures that differ, have %+v", c.rule, refusal)
+	if by > 0 && (rejection == nil || rejection.Rule != c.rule || rejection.Value == rejection.Limit) {
+		t.Errorf("want it refused by %s with figures that differ, have %+v", c.rule, rejection)
 	}
 }
 
@@ -214,8 +214,8 @@ func TestUncountableFiguresAreRefused(t *testing.T) {
 			b := newTable(t, c.limits)
 			c.state(b)
 			intent := entry(100)
-			if refusal := b.check(intent); refusal == nil || refusal.Value == "" || refusal.Limit == "" {
-				t.Errorf("want it refused with its figures, have %+v", refusal)
+			if rejection := b.check(intent); rejection == nil || rejection.Value == "" || rejection.Limit == "" {
+				t.Errorf("want it refused with its figures, have %+v", rejection)
 			}
 			var found finding // of the limit itself, whatever else refuses the intent
 			s := subject{nowMS: b.facts.NowMS, tracker: b.tracker, watch: b.tracker.Watch(""), limits: &c.limits, intent: &intent, market: exchange.Futures,

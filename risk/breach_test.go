@@ -134,7 +134,7 @@ func TestChanged(t *testing.T) {
 	}
 }
 
-// A loss is a share or an amount of money. A refusal has a hint where one is useful.
+// A loss is a share or an amount of money. A rejection has a hint where one is useful.
 func TestLossIsAShareOrMoney(t *testing.T) {
 	t.Parallel()
 	const none = "remove the line for no limit of its own"

@@ -13,7 +13,7 @@ type Verdict struct {
 	Outcome Outcome
 	Value   string
 	Limit   string
-	Hint    string // of a refusal
+	Hint    string // of a rejection
 }
 
 // Outcome is the outcome of a rule.
@@ -39,7 +39,7 @@ func (g *Gate) Explain(intent *reconcile.Intent, facts *Facts) []Verdict {
 }
 
 // CheckExplained returns the results of both Check and Explain from one evaluation of the rules.
-func (g *Gate) CheckExplained(intent *reconcile.Intent, facts *Facts) (approved Approved, refusal *Refusal, all []Verdict) {
+func (g *Gate) CheckExplained(intent *reconcile.Intent, facts *Facts) (approved Approved, rejection *Rejection, all []Verdict) {
 	names := namesOf(intent.Purpose)
 	all = make([]Verdict, 0, len(names)) // most rules have one verdict
 	refused := g.judge(intent, facts, func(found *finding) { all = append(all, found.verdict()) })
@@ -49,5 +49,5 @@ func (g *Gate) CheckExplained(intent *reconcile.Intent, facts *Facts) (approved 
 	for _, name := range names[slices.Index(names, refused.rule)+1:] {
 		all = append(all, Verdict{Rule: name, Outcome: NotReached})
 	}
-	return Approved{}, refused.refusal(), all
+	return Approved{}, refused.rejection(), all
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // finding is the result of one rule for an intent: the figures it compared, and whether it refused.
-// Check and Explain read the same findings. Numbers are formatted only for a refusal or a verdict, so
+// Check and Explain read the same findings. Numbers are formatted only for a rejection or a verdict, so
 // a check that passes formats none.
 type finding struct {
 	rule    string
@@ -16,7 +16,7 @@ type finding struct {
 	refused bool
 	value   figure
 	limit   figure
-	hint    string // of a refusal
+	hint    string // of a rejection
 
 	setting *Limit  // of a limit: its row
 	limits  *Limits // of a limit: its value
@@ -116,7 +116,7 @@ func (f *finding) compare(value, limit figure, fits bool, hint string) bool {
 	return fits
 }
 
-// refuse sets a refusal whose figures are texts.
+// refuse sets a rejection whose figures are texts.
 func (f *finding) refuse(value, limit any, hint string) bool {
 	return f.compare(word(fmt.Sprint(value)), word(fmt.Sprint(limit)), false, hint)
 }
@@ -142,9 +142,9 @@ func (f *finding) advice() string {
 	return f.hint + " (" + whose + f.setting.Name + ": " + f.setting.Text(f.limits) + ")"
 }
 
-func (f *finding) refusal() *Refusal {
+func (f *finding) rejection() *Rejection {
 	value, limit := f.texts()
-	return &Refusal{Rule: f.rule, Scope: f.scope.String(), Value: value, Limit: limit, Hint: f.advice()}
+	return &Rejection{Rule: f.rule, Scope: f.scope.String(), Value: value, Limit: limit, Hint: f.advice()}
 }
 
 func (f *finding) verdict() Verdict {

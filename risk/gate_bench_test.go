@@ -32,8 +32,8 @@ func BenchmarkGate(b *testing.B) {
 				c.intent.Strategy, c.intent.Order.Market, c.intent.Order.Symbol = "one", exchange.Futures, "BTC-USDT"
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, refusal := t.gate.Check(&c.intent, &t.facts); refusal != nil {
-						b.Fatal(refusal)
+					if _, rejection := t.gate.Check(&c.intent, &t.facts); rejection != nil {
+						b.Fatal(rejection)
 					}
 				}
 			})

@@ -49,14 +49,14 @@ func newTable(t *testing.T, limits Limits) *table {
 	return &table{t, tracker, state, NewGate(limits), Facts{NowMS: 2_000, Tracker: tracker, State: state, Market: equity, Equity: equity, Own: equity}}
 }
 
-func (b *table) check(intent reconcile.Intent) *Refusal {
+func (b *table) check(intent reconcile.Intent) *Rejection {
 	b.t.Helper()
 	intent.Strategy, intent.Order.Market, intent.Order.Symbol = "one", b.state.Key().Market, "BTC-USDT"
-	approved, refusal := b.gate.Check(&intent, &b.facts)
-	if refusal == nil && approved.Intent().Order != intent.Order {
+	approved, rejection := b.gate.Check(&intent, &b.facts)
+	if rejection == nil && approved.Intent().Order != intent.Order {
 		b.t.Errorf("approved something else: want %+v, have %+v", intent.Order, approved.Intent().Order)
 	}
-	return refusal
+	return rejection
 }
 
 func (b *table) live(id string, order exchange.NewOrder, purpose placement.Purpose) {
@@ -107,8 +107,8 @@ func TestInvalidOrderTypeIsRefused(t *testing.T) {
 	for _, kind := range []exchange.OrderType{0, exchange.TakeProfitMarket + 1} {
 		b := newTable(t, Limits{})
 		b.change(func(s *exchange.Symbol) { s.OrderTypes = nil })
-		if refusal := b.check(with(entry(100), func(o *exchange.NewOrder) { o.Type = kind })); refusal == nil || refusal.Rule != "shape" {
-			t.Errorf("type %d: want it refused by its shape, have %v", kind, refusal)
+		if rejection := b.check(with(entry(100), func(o *exchange.NewOrder) { o.Type = kind })); rejection == nil || rejection.Rule != "shape" {
+			t.Errorf("type %d: want it refused by its shape, have %v", kind, rejection)
 		}
 	}
 }
@@ -121,9 +121,9 @@ func TestFuturesOnlyFieldsAreRefusedOnSpot(t *testing.T) {
 		"reduceOnly":    func(o *exchange.NewOrder) { o.ReduceOnly = true },
 		"closePosition": func(o *exchange.NewOrder) { o.ClosePosition = true },
 	} {
-		refusal := spotTable(t).check(with(limit(40_000e8, 100), change))
-		if name == "" && refusal != nil || name != "" && (refusal == nil || refusal.Rule != "shape" || refusal.Limit != "none on spot") {
-			t.Errorf("%q: want it refused by its shape where it is given, have %v", name, refusal)
+		rejection := spotTable(t).check(with(limit(40_000e8, 100), change))
+		if name == "" && rejection != nil || name != "" && (rejection == nil || rejection.Rule != "shape" || rejection.Limit != "none on spot") {
+			t.Errorf("%q: want it refused by its shape where it is given, have %v", name, rejection)
 		}
 	}
 }
@@ -244,16 +244,16 @@ func TestEveryRuleRefusesAndLetsPass(t *testing.T) {
 			if c.set != nil {
 				c.set(b)
 			}
-			refusal := b.check(c.intent)
+			rejection := b.check(c.intent)
 			have := ""
-			if refusal != nil {
-				have = refusal.Rule
-				if refusal.Value == "" || refusal.Limit == "" || refusal.Hint == "" {
-					t.Errorf("want a refusal with value, limit and hint: have %+v", refusal)
+			if rejection != nil {
+				have = rejection.Rule
+				if rejection.Value == "" || rejection.Limit == "" || rejection.Hint == "" {
+					t.Errorf("want a refusal with value, limit and hint: have %+v", rejection)
 				}
 			}
 			if have != c.rule {
-				t.Errorf("rule: want %q, have %q (%v)", c.rule, have, refusal)
+				t.Errorf("rule: want %q, have %q (%v)", c.rule, have, rejection)
 			}
 		})
 	}
@@ -300,8 +300,8 @@ func TestOrdersPerMinuteAreCountedFromTheJournal(t *testing.T) {
 			b.sent("old", "one", 1_999) // a minute ago: no longer counted
 			b.sent("a", "one", 2_000)
 			b.sent("b", "two", 60_000)
-			if refusal := b.check(entry(100)); (refusal != nil) != c.refused || refusal != nil && refusal.Rule != MaxOrdersPerMinute {
-				t.Fatalf("want refused %t, have %v", c.refused, refusal)
+			if rejection := b.check(entry(100)); (rejection != nil) != c.refused || rejection != nil && rejection.Rule != MaxOrdersPerMinute {
+				t.Fatalf("want refused %t, have %v", c.refused, rejection)
 			}
 		})
 	}
@@ -311,8 +311,8 @@ func TestTheStrategysLimitIsTheTighter(t *testing.T) {
 	t.Parallel()
 	b := newTable(t, Limits{MaxPosition: exchange.MustAmount("1")})
 	b.facts.Strategy = Limits{MaxPosition: exchange.MustAmount("0.05")}
-	if refusal := b.check(entry(51)); refusal == nil || !strings.Contains(refusal.Limit, "0.05") {
-		t.Fatalf("want refused at 0.05, have %v", refusal)
+	if rejection := b.check(entry(51)); rejection == nil || !strings.Contains(rejection.Limit, "0.05") {
+		t.Fatalf("want refused at 0.05, have %v", rejection)
 	}
 }
 
@@ -343,7 +343,7 @@ func (b *table) quarantine() {
 	b.tracker.Apply(&record.Record{Symbol: b.state.Key(), Body: record.Quarantined{Reason: "why"}})
 }
 
-// The refusal names a foreign order that may open, and under each policy one that equals an order of botd's.
+// The rejection names a foreign order that may open, and under each policy one that equals an order of botd's.
 func TestRefusalNamesTheForeignOpening(t *testing.T) {
 	t.Parallel()
 	for policy, wants := range map[string][2]string{
@@ -360,8 +360,8 @@ func TestRefusalNamesTheForeignOpening(t *testing.T) {
 				row.Quantity = 11
 			}
 			b.others(row)
-			if refusal := b.check(limit(39_000e8, 10)); (refusal == nil) != (want == "") || refusal != nil && !strings.Contains(refusal.Error(), want) {
-				t.Errorf("%s: want %q, have %v", policy, want, refusal)
+			if rejection := b.check(limit(39_000e8, 10)); (rejection == nil) != (want == "") || rejection != nil && !strings.Contains(rejection.Error(), want) {
+				t.Errorf("%s: want %q, have %v", policy, want, rejection)
 			}
 		}
 	}

@@ -65,7 +65,7 @@ type Limit struct {
 	// Rule.
 	measure    func(*subject) figures
 	ofLeverage bool   // applies to a change of leverage too
-	hint       string // in a refusal
+	hint       string // in a rejection
 	latch      *latch // set: once crossed, the limit blocks entries until the breach ends
 
 	// docs/risk.md.

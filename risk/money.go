@@ -127,11 +127,11 @@ func (f *finding) available(needed, free exchange.Amount) bool {
 	return f.compare(money(needed), number(free, "USDT available"), !free.Less(needed), "reduce the size, raise the leverage, or deposit")
 }
 
-// Margin returns the refusal of an opening that needs more margin than is free, or nil if enough is free.
-func Margin(needed, free exchange.Amount) *Refusal {
+// Margin returns the rejection of an opening that needs more margin than is free, or nil if enough is free.
+func Margin(needed, free exchange.Amount) *Rejection {
 	f := finding{rule: "margin"}
 	if f.refused = !f.available(needed, free); f.refused {
-		return f.refusal()
+		return f.rejection()
 	}
 	return nil
 }

@@ -38,12 +38,12 @@ func (b *table) fly(id string, key exchange.SymbolKey, f flight) {
 func TestMarginThatIsNotFreeIsRefused(t *testing.T) {
 	t.Parallel()
 	free := exchange.AmountOf(100)
-	if refusal := Margin(free, free); refusal != nil {
-		t.Errorf("want margin enough, have %v", refusal)
+	if rejection := Margin(free, free); rejection != nil {
+		t.Errorf("want margin enough, have %v", rejection)
 	}
 	const want = "margin: 100.01 USDT, limit 100 USDT available (reduce the size, raise the leverage, or deposit)"
-	if refusal := Margin(free.Add(exchange.AmountOf(1).Div(100)), free); refusal == nil || refusal.Error() != want {
-		t.Errorf("want %s, have %v", want, refusal)
+	if rejection := Margin(free.Add(exchange.AmountOf(1).Div(100)), free); rejection == nil || rejection.Error() != want {
+		t.Errorf("want %s, have %v", want, rejection)
 	}
 }
 

@@ -84,9 +84,9 @@ func TestReductionIsBoundedByPosition(t *testing.T) {
 			t.Parallel()
 			b := newTable(t, Limits{})
 			c.set(b)
-			refusal := b.check(c.intent)
-			if c.rule == "" && refusal != nil || c.rule != "" && (refusal == nil || refusal.Rule != c.rule) {
-				t.Errorf("want it refused by %q, have %v", c.rule, refusal)
+			rejection := b.check(c.intent)
+			if c.rule == "" && rejection != nil || c.rule != "" && (rejection == nil || rejection.Rule != c.rule) {
+				t.Errorf("want it refused by %q, have %v", c.rule, rejection)
 			}
 		})
 	}
@@ -113,8 +113,8 @@ func TestReductionIsBoundedByFillsIfListIsRejected(t *testing.T) {
 		rule   string
 	}{{"an exit", exit(100, exchange.Sell), ""}, {"more than stands", exit(101, exchange.Sell), "reduce_only"}, {"a stop", protection(49_000e8), ""},
 		{"a resting exit", resting, "reduce_only"}} {
-		if refusal := b.check(c.intent); c.rule == "" && refusal != nil || c.rule != "" && (refusal == nil || refusal.Rule != c.rule) {
-			t.Errorf("%s: want it refused by %q, have %v", c.name, c.rule, refusal)
+		if rejection := b.check(c.intent); c.rule == "" && rejection != nil || c.rule != "" && (rejection == nil || rejection.Rule != c.rule) {
+			t.Errorf("%s: want it refused by %q, have %v", c.name, c.rule, rejection)
 		}
 	}
 }
@@ -163,8 +163,8 @@ func TestTwoSidesOfAQuoteRestTogether(t *testing.T) {
 	} {
 		b := newTable(t, Limits{})
 		c.set(b)
-		if refusal := b.check(quote(exchange.Sell, 51_000e8)); (refusal == nil) != c.fits {
-			t.Errorf("%s: want it to fit %t, have %v", c.name, c.fits, refusal)
+		if rejection := b.check(quote(exchange.Sell, 51_000e8)); (rejection == nil) != c.fits {
+			t.Errorf("%s: want it to fit %t, have %v", c.name, c.fits, rejection)
 		}
 	}
 }

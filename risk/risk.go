@@ -18,8 +18,8 @@ import (
 	"botd/reconcile/placement"
 )
 
-// Refusal names the rule that refused an intent, with its figures.
-type Refusal struct {
+// Rejection is botd's own refusal of an intent (exchange.Refusal is the exchange's): the rule, with its figures.
+type Rejection struct {
 	Rule  string // from Rules
 	Scope string // of a limit: account, account futures, symbol ..., strategy ...
 	Value string // value including the intent
@@ -28,7 +28,7 @@ type Refusal struct {
 }
 
 // Error returns rule, value, limit and hint in one line.
-func (r *Refusal) Error() string {
+func (r *Rejection) Error() string {
 	return fmt.Sprintf("%s: %s, limit %s (%s)", r.Rule, r.Value, r.Limit, r.Hint)
 }
 
@@ -144,11 +144,11 @@ func namesOf(purpose placement.Purpose) (names []string) {
 	return names
 }
 
-// Check approves an intent or returns the refusal. A cancel passes unless the symbol does not allow
+// Check approves an intent or returns the rejection. A cancel passes unless the symbol does not allow
 // cancels.
-func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Refusal) {
+func (g *Gate) Check(intent *reconcile.Intent, facts *Facts) (Approved, *Rejection) {
 	if refused := g.judge(intent, facts, discard); refused != nil {
-		return Approved{}, refused.refusal()
+		return Approved{}, refused.rejection()
 	}
 	return Approved{*intent, true}, nil
 }

@@ -157,7 +157,7 @@ func TestALimitsSettingIsListedWithIt(t *testing.T) {
 	}
 }
 
-// The text of a refusal shows rule, value, limit and hint.
+// The text of a rejection shows rule, value, limit and hint.
 func TestRefusalNamesComparedValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -248,11 +248,11 @@ func TestRefusalNamesComparedValues(t *testing.T) {
 			if c.set != nil {
 				c.set(b)
 			}
-			refusal := b.check(c.intent)
-			if refusal == nil {
+			rejection := b.check(c.intent)
+			if rejection == nil {
 				t.Fatalf("want %s, have it approved", c.want)
 			}
-			if have := refusal.Error(); have != c.want {
+			if have := rejection.Error(); have != c.want {
 				t.Errorf("want\n%s, have\n%s", c.want, have)
 			}
 		})

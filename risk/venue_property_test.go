@@ -43,8 +43,8 @@ func checkScenes(t *testing.T, counts map[string]int) {
 		s := drawScene(r)
 		for range 6 {
 			intent := s.drawIntent(r)
-			if _, refusal := s.gate.Check(&intent, s.facts(&intent)); refusal != nil {
-				counts["refused "+refusal.Rule]++
+			if _, rejection := s.gate.Check(&intent, s.facts(&intent)); rejection != nil {
+				counts["refused "+rejection.Rule]++
 				continue
 			}
 			counts["approved "+intent.Purpose.String()]++
@@ -143,7 +143,7 @@ func drawScene(r *rapid.T) *scene {
 	s.fetch(x)
 	for range rapid.IntRange(0, 8).Draw(r, "in flight") {
 		intent := s.drawIntent(r)
-		if _, refusal := s.gate.Check(&intent, s.facts(&intent)); refusal == nil && s.limbo() < 4 {
+		if _, rejection := s.gate.Check(&intent, s.facts(&intent)); rejection == nil && s.limbo() < 4 {
 			s.send(r, intent)
 		}
 	}

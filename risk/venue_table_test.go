@@ -209,21 +209,21 @@ func (row *venueRow) check(t *testing.T) {
 	}
 	s.fetch(x)
 	if row.keeps.Purpose != 0 {
-		_, refusal := s.gate.Check(&row.keeps, s.facts(&row.keeps))
+		_, rejection := s.gate.Check(&row.keeps, s.facts(&row.keeps))
 		request := requestOf(&row.keeps)
-		if _, err := s.newWorld().Do(me, &request); err != nil || refusal != nil {
-			t.Errorf("what keeps the rule: want both to take it, have the gate %v, the exchange %v", refusal, err)
+		if _, err := s.newWorld().Do(me, &request); err != nil || rejection != nil {
+			t.Errorf("what keeps the rule: want both to take it, have the gate %v, the exchange %v", rejection, err)
 		}
 	}
-	_, refusal := s.gate.Check(&row.breaks, s.facts(&row.breaks))
+	_, rejection := s.gate.Check(&row.breaks, s.facts(&row.breaks))
 	request := requestOf(&row.breaks)
 	_, err := s.newWorld().Do(me, &request)
 	var refused *exchange.Refusal
 	if !errors.As(err, &refused) || refused.Code != row.code {
 		t.Errorf("what breaks the rule, on the exchange: want code %d, have %v", row.code, err)
 	}
-	if refusal == nil || refusal.Rule != row.rule {
-		t.Errorf("what breaks the rule, at the gate: want %s, have %v", row.rule, refusal)
+	if rejection == nil || rejection.Rule != row.rule {
+		t.Errorf("what breaks the rule, at the gate: want %s, have %v", row.rule, rejection)
 	}
 }
 
@@ -250,14 +250,14 @@ func TestOrdersAreCounted(t *testing.T) {
 		stops[i].ClosePositionID, stops[i].ClosePosition = 1, true // foreign stops open nothing, so they do not block an opening
 	}
 	see(b.state, func(o *seen) { o.Foreign = stops })
-	if refusal := b.check(entry(10)); refusal != nil {
-		t.Errorf("the last opening: want it to pass, have %v", refusal)
+	if rejection := b.check(entry(10)); rejection != nil {
+		t.Errorf("the last opening: want it to pass, have %v", rejection)
 	}
 	see(b.state, func(o *seen) { o.Foreign = append(o.Foreign, o.Foreign[0]) })
-	if refusal := b.check(entry(10)); refusal == nil || refusal.Rule != "order_count" {
-		t.Errorf("one opening more: want order_count, have %v", refusal)
+	if rejection := b.check(entry(10)); rejection == nil || rejection.Rule != "order_count" {
+		t.Errorf("one opening more: want order_count, have %v", rejection)
 	}
-	if refusal := b.check(exit(10, exchange.Sell)); refusal != nil {
-		t.Errorf("an exit has room: want it to pass, have %v", refusal)
+	if rejection := b.check(exit(10, exchange.Sell)); rejection != nil {
+		t.Errorf("an exit has room: want it to pass, have %v", rejection)
 	}
 }

@@ -58,7 +58,7 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NoteMissed{Count: 2, Reason: id},
 		engine.NoteDecision{Plan: &strategy.Plan{}, Reason: id, Last: price, Position: 10},
 		engine.NoteIntent{Intent: intent}, engine.NoteApproved{Intent: intent},
-		engine.NoteRefusal{Intent: intent, Refusal: &risk.Refusal{Rule: rule, Value: "1", Limit: "2", Hint: "less"}},
+		engine.NoteRejection{Intent: intent, Rejection: &risk.Rejection{Rule: rule, Value: "1", Limit: "2", Hint: "less"}},
 		engine.NotePlaced{NoteOrder: order, Reason: id}, engine.NoteAcknowledged{NoteOrder: order, DurationMS: 120},
 		engine.NoteRefused{NoteOrder: order, Reason: id, Err: err}, engine.NoteUncertain{NoteOrder: order, Reason: id, Err: err},
 		engine.NoteFill{NoteOrder: order, Quantity: 10, Price: mean, Last: price},

@@ -70,7 +70,7 @@ func (s *State) applyFact(r *record.Record) {
 		p := placementOf(r, &body)
 		s.begin(p)
 		if p.purpose.Opens() {
-			s.refusals.endPosition(s.symbol(p.order.Key()))
+			s.refusedIntents.endPosition(s.symbol(p.order.Key()))
 		}
 		s.circuit.sent(r.AtMS)
 		s.recentPlacements.note(r.AtMS, r.Strategy)
@@ -141,7 +141,7 @@ func (s *State) advance(r *record.Record) {
 	if p.state == placement.Uncertain && r.Kind() == record.KindUncertain {
 		s.circuit.uncertain(r.AtMS)
 	}
-	s.refusals.note(p, r)
+	s.refusedIntents.note(p, r)
 	if r.Kind() == record.KindRefused {
 		s.refusedPlacements.note(p, r.AtMS)
 	}
@@ -166,7 +166,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 	}
 	s.watch(p.strategy).filled(p, before, grown, beyond)
 	symbol.fill(p, grown, r.AtMS, &s.bounds)
-	s.refusals.endPosition(symbol)
+	s.refusedIntents.endPosition(symbol)
 	if !s.withoutLedger {
 		s.books.Fill(p.booked(), grown)
 	}
@@ -232,7 +232,7 @@ func (s *State) liquidated(symbol *Symbol, positionID, atMS int64) {
 // position, it latches the strategies that trade the symbol.
 func (s *State) adopted(symbol *Symbol, body *record.Adopted, atMS int64) {
 	symbol.adopt(body, atMS)
-	s.refusals.endPosition(symbol)
+	s.refusedIntents.endPosition(symbol)
 	if symbol.known != 0 || symbol.key.Market != exchange.Futures {
 		return
 	}

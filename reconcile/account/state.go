@@ -34,7 +34,7 @@ type recorded struct {
 	circuit
 	watches
 	recentPlacements
-	refusals
+	refusedIntents
 	refusedPlacements
 	starts
 	endings

@@ -180,7 +180,7 @@ func (v *visitor) live() {
 		Outcome: risk.Passed}}
 	all := enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin")
 	all = append(all, slices.DeleteFunc(slices.Clone(all), func(n engine.Note) bool {
-		_, refusal := n.Fact.(engine.NoteRefusal)
+		_, refusal := n.Fact.(engine.NoteRejection)
 		return refusal
 	})...)
 	for _, n := range all {
@@ -190,7 +190,7 @@ func (v *visitor) live() {
 		case engine.NoteApproved:
 			fact.Verdicts = verdicts
 			n.Fact = fact
-		case engine.NoteRefusal:
+		case engine.NoteRejection:
 			fact.Verdicts = verdicts
 			n.Fact = fact
 		case engine.NotePlaced:

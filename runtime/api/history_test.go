@@ -108,7 +108,7 @@ func TestAnIntentsStepsAreInTheOrderOfItsLife(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
-		if _, refusal := n.Fact.(engine.NoteRefusal); !refusal {
+		if _, refusal := n.Fact.(engine.NoteRejection); !refusal {
 			d.board.Note(&n)
 		}
 	}

@@ -119,7 +119,7 @@ func TestAWithdrawnOrderIsInTheAuditAndInItsLife(t *testing.T) {
 	}
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-5", "margin") { // reported since the start, as well
 		switch n.Fact.(type) {
-		case engine.NoteRefusal, engine.NoteRefused:
+		case engine.NoteRejection, engine.NoteRefused:
 		default:
 			d.board.Note(&n)
 		}

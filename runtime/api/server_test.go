@@ -142,7 +142,7 @@ func TestAnIntentIsFollowedToItsEnd(t *testing.T) {
 	d := newDesk(t)
 	for _, n := range enginetest.Notes(t, "trend", bitcoin, "bx-1-9", "margin") {
 		switch n.Fact.(type) {
-		case engine.NoteRefusal, engine.NoteRefused:
+		case engine.NoteRejection, engine.NoteRefused:
 		default:
 			d.board.Note(&n)
 		}

@@ -109,7 +109,7 @@ func TestRefusedIntentsAreListedNewestFirstByRule(t *testing.T) {
 	for i, rule := range []string{"margin", "price", "margin"} {
 		for _, n := range enginetest.Notes(t, "trend", bitcoin, fmt.Sprint("bx-", i), rule) {
 			switch n.Fact.(type) {
-			case engine.NoteIntent, engine.NoteRefusal:
+			case engine.NoteIntent, engine.NoteRejection:
 				d.board.Note(&n)
 			}
 		}

@@ -194,10 +194,10 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		{"a rule keeps the exit back", flatten, account.Scope{}, func(w *world) {
 			w.engine.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
 			see(w.symbol(), func(o *seen) { o.Position = 10 })
-			w.engine.dispatcher.refusals.isNew("one exit ", "symbol: a test", w.engine.nowMS)
+			w.engine.dispatcher.rejections.isNew("one exit ", "symbol: a test", w.engine.nowMS)
 		}, []string{"the exit of futures BTC-USDT is refused by symbol: a test"}},
 		{"a rule kept an exit back, and nothing is held", flatten, account.Scope{}, func(w *world) {
-			w.engine.dispatcher.refusals.isNew("one exit ", "symbol: a test", w.engine.nowMS)
+			w.engine.dispatcher.rejections.isNew("one exit ", "symbol: a test", w.engine.nowMS)
 		}, nil},
 		{"its symbol waits for a person", flatten, account.Scope{}, func(w *world) {
 			w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Quarantined{Reason: "a difference"}})

@@ -135,7 +135,7 @@ func (b *backoffs) refused(a attempt, code int, text string, unauthorized bool) 
 // repeatedly sends no more orders than one that keeps running. If the exchange did not know the symbol, it could not be read either, and the start reads
 // it again.
 func (b *backoffs) restore() {
-	for _, r := range b.tracker.Refusals() {
+	for _, r := range b.tracker.RefusedIntents() {
 		if b.feed || b.nowMS-r.LastMS > forgetBackoffMS {
 			continue
 		}

@@ -418,7 +418,7 @@ func refusedBeforeOpening(t testing.TB) {
 		return fate{}
 	}
 	w.pass(35_000)
-	if n := len(w.engine.Tracker().Refusals()); n != 1 {
+	if n := len(w.engine.Tracker().RefusedIntents()); n != 1 {
 		t.Fatalf("want the stop refused\n%s", w.story())
 	}
 	w.network = nil

@@ -553,7 +553,7 @@ func TestAPolicyOfReentryIsTheConfiguredOne(t *testing.T) {
 func TestOldRefusalsAreForgottenBeyondAThousand(t *testing.T) {
 	t.Parallel()
 	for count, want := range map[int]int{998: 999, 999: 1} {
-		r := newRefusals()
+		r := newRejections()
 		for i := range count {
 			r.isNew(fmt.Sprint(i), "no", 0)
 		}

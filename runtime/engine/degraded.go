@@ -232,7 +232,7 @@ func (r *reporter) remaining(scope account.Scope, level record.HaltLevel) string
 // exitObstacle returns what delays the exit of a position that a halt closes, or why its outcome is uncertain.
 func (r *reporter) exitObstacle(leg *leg, closes bool) (why string) {
 	key := leg.symbol.Key()
-	if refused := r.refusals.reason(refusalKey(leg.config.Name, placement.Exit, ""), r.nowMS); closes && refused != "" {
+	if refused := r.rejections.reason(rejectionKey(leg.config.Name, placement.Exit, ""), r.nowMS); closes && refused != "" {
 		why = "the exit of " + key.String() + " is refused by " + refused
 	}
 	if refused := r.backoffs.exitReason(leg); closes && refused != "" {

@@ -18,7 +18,7 @@ type dispatcher struct {
 	breaker    *breaker
 	permission *permission
 	sender     *sender
-	refusals   *refusals
+	rejections *rejections
 	backoffs   *backoffs
 }
 
@@ -95,24 +95,24 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 		return false
 	}
 	facts := d.facts(leg)
-	approved, refusal, verdicts := d.checked(intent, &facts)
-	key := refusalKey(intent.Strategy, intent.Purpose, intent.Key)
-	if refusal != nil {
-		if refusal.Rule == "symbol" && !d.config.Feed {
+	approved, rejection, verdicts := d.checked(intent, &facts)
+	key := rejectionKey(intent.Strategy, intent.Purpose, intent.Key)
+	if rejection != nil {
+		if rejection.Rule == "symbol" && !d.config.Feed {
 			again := int64(rulesSoonMS) // the symbol's restriction may have ended
 			if !intent.Purpose.Opens() {
 				again, d.forbiddenMS = rulesUrgentMS, d.nowMS
 			}
 			d.rulesMS = min(d.rulesMS, d.nowMS+again)
 		}
-		d.declined(leg, intent, refusal)
-		if d.refusals.isNew(key, refusal.Error(), d.nowMS) {
+		d.declined(leg, intent, rejection)
+		if d.rejections.isNew(key, rejection.Error(), d.nowMS) {
 			d.note(intent.Strategy, leg.config.Symbol, NoteIntent{intent})
-			d.note(intent.Strategy, leg.config.Symbol, NoteRefusal{intent, refusal, verdicts})
+			d.note(intent.Strategy, leg.config.Symbol, NoteRejection{intent, rejection, verdicts})
 		}
 		return false
 	}
-	d.refusals.clear(key)
+	d.rejections.clear(key)
 	d.note(intent.Strategy, leg.config.Symbol, NoteIntent{intent})
 	d.note(intent.Strategy, leg.config.Symbol, NoteApproved{intent, verdicts})
 	d.execute(approved)
@@ -121,7 +121,7 @@ func (d *dispatcher) dispatch(leg *leg, intent *reconcile.Intent) bool {
 
 // declined journals, once between two decisions, that a rule refused an order of a strategy that
 // watches events.
-func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.Refusal) {
+func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, rejection *risk.Rejection) {
 	if !leg.state.WatchesEvents() || intent.Purpose == placement.Cancel || intent.Purpose == placement.Leverage {
 		return
 	}
@@ -129,20 +129,20 @@ func (d *dispatcher) declined(leg *leg, intent *reconcile.Intent, refusal *risk.
 	if intent.Purpose.Protects() {
 		key = ""
 	}
-	if !leg.state.Declines(!intent.Purpose.Opens(), key, refusal.Rule) {
+	if !leg.state.Declines(!intent.Purpose.Opens(), key, rejection.Rule) {
 		d.record(record.Record{Strategy: intent.Strategy, Symbol: leg.symbol.Key(), Body: record.Declined{Purpose: intent.Purpose, Key: key,
-			Side: intent.Order.Side, Quantity: intent.Order.Quantity, Rule: refusal.Rule, Reason: refusal.Error()}})
+			Side: intent.Order.Side, Quantity: intent.Order.Quantity, Rule: rejection.Rule, Reason: rejection.Error()}})
 	}
 }
 
 // checked runs the gate. The verdicts of all rules serve only for display, so a backtest has none.
-func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (approved risk.Approved, refusal *risk.Refusal, verdicts []risk.Verdict) {
+func (d *dispatcher) checked(intent *reconcile.Intent, facts *risk.Facts) (approved risk.Approved, rejection *risk.Rejection, verdicts []risk.Verdict) {
 	if d.measure != nil {
 		defer d.measure(MeasuredCheck, intent.Strategy)()
 	}
 	if d.config.Feed {
-		approved, refusal = d.gate.Check(intent, facts)
-		return approved, refusal, nil
+		approved, rejection = d.gate.Check(intent, facts)
+		return approved, rejection, nil
 	}
 	return d.gate.CheckExplained(intent, facts)
 }
@@ -404,7 +404,7 @@ func Outcome(clientID string, answer *exchange.Order, err error) record.Body {
 
 // leverageSet applies the answer to a change of the leverage.
 func (d *dispatcher) leverageSet(p pendingCall, event *EventAnswer) {
-	d.noteRefusalOf(*p.attempt, event.Err)
+	d.countRefusal(*p.attempt, event.Err)
 	p.symbol.SetLeverage(p.leverage)
 	if event.Err != nil {
 		p.symbol.SetLeverage(0) // read again before anything opens (case 32)
@@ -413,8 +413,8 @@ func (d *dispatcher) leverageSet(p pendingCall, event *EventAnswer) {
 	d.requestRoundSoon()
 }
 
-// noteRefusalOf counts a refusal of a cancel or a leverage change; after a success it forgets the earlier ones.
-func (d *dispatcher) noteRefusalOf(a attempt, err error) {
+// countRefusal counts the exchange's refusal of a cancel or a leverage change; after a success it forgets the earlier ones.
+func (d *dispatcher) countRefusal(a attempt, err error) {
 	var refusal *exchange.Refusal
 	switch {
 	case err == nil:

@@ -62,7 +62,7 @@ func TestRefusalBySymbolRulesRereadsThem(t *testing.T) {
 			t.Errorf("%s: want the rules read in %d ms, have it in %d", c.name, c.want, w.engine.rulesMS-w.engine.nowMS)
 		}
 		if queued := len(w.engine.sender.queued) == 1; queued != approved || approved != (c.name == "it is approved") {
-			t.Errorf("%s: have it approved %t, queued %t: %+v", c.name, approved, queued, facts[NoteRefusal](w.out.Notes))
+			t.Errorf("%s: have it approved %t, queued %t: %+v", c.name, approved, queued, facts[NoteRejection](w.out.Notes))
 		}
 	}
 }
@@ -84,12 +84,12 @@ func TestARefusalIsReportedOnceUntilItIsOver(t *testing.T) {
 		for _, p := range slices.Collect(w.engine.tracker.Live()) { // an approved order must not block the next one
 			w.engine.tracker.Apply(&record.Record{ClientOrderID: p.ClientOrderID(), Body: record.Ended{State: placement.Expired}})
 		}
-		if refused, intents := len(facts[NoteRefusal](w.out.Notes)), len(facts[NoteIntent](w.out.Notes)); refused != c.want || intents != c.intents {
+		if refused, intents := len(facts[NoteRejection](w.out.Notes)), len(facts[NoteIntent](w.out.Notes)); refused != c.want || intents != c.intents {
 			t.Errorf("step %d: want %d refusals and %d intents reported, have %d and %d", i, c.want, c.intents, refused, intents)
 		}
 	}
-	for _, fact := range facts[NoteRefusal](w.out.Notes) {
-		if fact.Refusal == nil || len(fact.Verdicts) == 0 || fact.Intent.Purpose != placement.Entry {
+	for _, fact := range facts[NoteRejection](w.out.Notes) {
+		if fact.Rejection == nil || len(fact.Verdicts) == 0 || fact.Intent.Purpose != placement.Entry {
 			t.Errorf("want the refusal with the result of each rule, have %+v", fact)
 		}
 	}

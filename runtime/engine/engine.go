@@ -77,10 +77,10 @@ func New(config Config, tracker *reconcile.Tracker) (*Engine, error) {
 
 // assemble creates the parts, each after the parts that it uses.
 func assemble(b *base) *Engine {
-	refusals := newRefusals()
+	rejections := newRejections()
 	e := &Engine{base: b, quarantines: &quarantines{b}, tick: &tick{b}, limits: &limits{base: b}, breaker: &breaker{base: b},
 		readHealth: &readHealth{outbox: b.outbox, readingMS: never}, backoffs: &backoffs{outbox: b.outbox, feed: b.config.Feed}}
-	e.protection = &protection{outbox: b.outbox, feed: b.config.Feed, backoffs: e.backoffs, refusals: refusals}
+	e.protection = &protection{outbox: b.outbox, feed: b.config.Feed, backoffs: e.backoffs, rejections: rejections}
 	e.accounting = &accounting{base: b, limits: e.limits}
 	e.results = &results{base: b, limits: e.limits, accounting: e.accounting}
 	e.limitsInForce = &limitsInForce{base: b, limits: e.limits, results: e.results, written: b.config.Limits}
@@ -89,14 +89,14 @@ func assemble(b *base) *Engine {
 	e.permission = &permission{base: b, readHealth: e.readHealth, protection: e.protection, conditions: conditions()}
 	e.sender = &sender{base: b, permission: e.permission, tick: e.tick}
 	e.dispatcher = &dispatcher{base: b, readHealth: e.readHealth, breaker: e.breaker, permission: e.permission, sender: e.sender,
-		refusals: refusals, backoffs: e.backoffs}
+		rejections: rejections, backoffs: e.backoffs}
 	e.reader = newReader(b, e.limits, e.market)
 	e.round = &round{base: b, readHealth: e.readHealth, breaker: e.breaker, protection: e.protection, accounting: e.accounting,
 		limits: e.limits, results: e.results, halts: e.halts, sender: e.sender, dispatcher: e.dispatcher, tick: e.tick,
 		backoffs: e.backoffs, reader: e.reader}
 	e.roster = &roster{base: b, accounting: e.accounting, limitsInForce: e.limitsInForce, results: e.results, tick: e.tick, market: e.market, round: e.round}
 	e.reporter = &reporter{base: b, readHealth: e.readHealth, protection: e.protection, limits: e.limits, permission: e.permission, halts: e.halts,
-		market: e.market, backoffs: e.backoffs, refusals: refusals}
+		market: e.market, backoffs: e.backoffs, rejections: rejections}
 	e.previews = &previews{base: b, dispatcher: e.dispatcher, backoffs: e.backoffs, tick: e.tick, reporter: e.reporter}
 	e.manual = &manual{base: b, halts: e.halts, previews: e.previews}
 	return e

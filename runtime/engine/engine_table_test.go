@@ -36,7 +36,7 @@ func TestFactIDs(t *testing.T) {
 	t.Parallel()
 	intent := &reconcile.Intent{ClientID: "bt-1", OrderID: 5}
 	for name, fact := range map[string]interface{ IDs() (string, int64) }{
-		"an intent": NoteIntent{intent}, "approved": NoteApproved{Intent: intent}, "refused by a rule": NoteRefusal{Intent: intent},
+		"an intent": NoteIntent{intent}, "approved": NoteApproved{Intent: intent}, "refused by a rule": NoteRejection{Intent: intent},
 		"an order": NoteOrder{ClientOrderID: "bt-1", OrderID: 5}, "a foreign order": NoteForeign{OrderID: 5},
 	} {
 		want := "bt-1 5"
@@ -147,7 +147,7 @@ func TestUnprotectedCause(t *testing.T) {
 		{"for long", unprotectedAfterMS, func(*world) {}, "no stop is confirmed on the exchange"},
 		{"in a backtest", unprotectedAfterMS, func(w *world) { w.engine.protection.feed = true }, ""},
 		{"a rule", unprotectedAfterMS, func(w *world) {
-			w.engine.protection.refusals.isNew("one stop_loss ", "shape: a test", w.engine.nowMS)
+			w.engine.protection.rejections.isNew("one stop_loss ", "shape: a test", w.engine.nowMS)
 		}, "the stop is refused by shape: a test"},
 		{"the exchange refused it once", 1, refused(1), ""},
 		{"the exchange refuses it", 1, refused(2), "the exchange refuses the stop, 2 times in a row: 7 no"},

@@ -69,7 +69,7 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 	symbol, rules := leg.symbol, leg.config.Symbol
 	position := r.tracker.ToClose(symbol)
 	if position != 0 && !dust(leg, position) {
-		if refused := r.refusals.reason(refusalKey(leg.config.Name, placement.Exit, ""), r.nowMS); refused != "" {
+		if refused := r.rejections.reason(rejectionKey(leg.config.Name, placement.Exit, ""), r.nowMS); refused != "" {
 			add("the exit of %s is refused by %s", symbol.Key(), refused)
 		} else if why := minimumText(leg, position); why != "" {
 			add("%s", why)

@@ -101,15 +101,15 @@ type NoteApproved struct {
 // IDs names the order that is canceled.
 func (n NoteApproved) IDs() (clientOrderID string, orderID int64) { return NoteIntent{n.Intent}.IDs() }
 
-// NoteRefusal reports that a rule refused an intent. Verdicts exist only live.
-type NoteRefusal struct {
-	Intent   *reconcile.Intent
-	Refusal  *risk.Refusal
-	Verdicts []risk.Verdict
+// NoteRejection reports that a rule of botd refused an intent. Verdicts exist only live.
+type NoteRejection struct {
+	Intent    *reconcile.Intent
+	Rejection *risk.Rejection
+	Verdicts  []risk.Verdict
 }
 
 // IDs names the order that is canceled.
-func (n NoteRefusal) IDs() (clientOrderID string, orderID int64) { return NoteIntent{n.Intent}.IDs() }
+func (n NoteRejection) IDs() (clientOrderID string, orderID int64) { return NoteIntent{n.Intent}.IDs() }
 
 // NoteOrder holds the fields common to the facts about one placement.
 type NoteOrder struct {
@@ -341,7 +341,7 @@ func (NoteSignal) fact()         {}
 func (NoteLatch) fact()          {}
 func (NoteIntent) fact()         {}
 func (NoteApproved) fact()       {}
-func (NoteRefusal) fact()        {}
+func (NoteRejection) fact()      {}
 func (NotePlaced) fact()         {}
 func (NoteAcknowledged) fact()   {}
 func (NoteRefused) fact()        {}

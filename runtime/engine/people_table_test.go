@@ -339,7 +339,7 @@ func TestRuleRefusalIsRecordedForWatchers(t *testing.T) {
 			Order: exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy, Quantity: 10}}
 		var have []string
 		for range 2 {
-			w.engine.dispatcher.declined(leg, &intent, &risk.Refusal{Rule: "margin"})
+			w.engine.dispatcher.declined(leg, &intent, &risk.Rejection{Rule: "margin"})
 		}
 		for _, r := range w.engine.unwritten {
 			if body, is := r.Body.(record.Declined); is {

@@ -193,7 +193,7 @@ func (f faultyReader) Candle(view *strategy.View) {
 func TestHaltRemainingText(t *testing.T) {
 	t.Parallel()
 	exitRefused := func(w *world) {
-		w.engine.dispatcher.refusals.isNew("one exit ", "reduce_only: a test", w.engine.nowMS)
+		w.engine.dispatcher.rejections.isNew("one exit ", "reduce_only: a test", w.engine.nowMS)
 	}
 	for _, c := range []struct {
 		name  string

@@ -10,9 +10,9 @@ import (
 // protection measures the time that positions lack their stops.
 type protection struct {
 	*outbox
-	feed     bool // Config.Feed: a backtest
-	backoffs *backoffs
-	refusals *refusals
+	feed       bool // Config.Feed: a backtest
+	backoffs   *backoffs
+	rejections *rejections
 }
 
 // measure maintains an upper bound on the time for which a position is unprotected: from the round
@@ -85,7 +85,7 @@ func (p *protection) cause(leg *leg) string {
 	if why := minimumText(leg, leg.symbol.TrustedPosition()); why != "" {
 		return why
 	}
-	if why := p.refusals.reason(refusalKey(leg.config.Name, placement.StopLoss, ""), p.nowMS); why != "" {
+	if why := p.rejections.reason(rejectionKey(leg.config.Name, placement.StopLoss, ""), p.nowMS); why != "" {
 		return "the stop is refused by " + why
 	}
 	return "no stop is confirmed on the exchange"

@@ -36,7 +36,7 @@ func TestBothQuotesRestWhileFlat(t *testing.T) {
 		t.Errorf("want a buy and a sell in the book and no refusal, have %d orders of %d sent, refused %v", w.resting(), len(w.sent), w.refused)
 	}
 	for _, note := range w.notes {
-		if refused, is := note.Fact.(NoteRefusal); is {
+		if refused, is := note.Fact.(NoteRejection); is {
 			t.Errorf("want nothing refused, have %+v", refused)
 		}
 	}

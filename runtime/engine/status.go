@@ -118,7 +118,7 @@ type reporter struct {
 	halts      *halts
 	market     *market
 	backoffs   *backoffs
-	refusals   *refusals
+	rejections *rejections
 }
 
 // Status summarizes the engine between events.

@@ -13,7 +13,7 @@ import (
 // refused one proves nothing: the next round reads the order's state. The replacement of a spot stop
 // does not wait for that.
 func (d *dispatcher) canceled(p pendingCall, event *EventAnswer) {
-	d.noteRefusalOf(*p.attempt, event.Err)
+	d.countRefusal(*p.attempt, event.Err)
 	d.requestRoundSoon()
 	if refusal := (*exchange.Refusal)(nil); errors.As(event.Err, &refusal) && !ofAccount(refusal) && !refusal.UnknownSymbol() {
 		d.tracker.NoteCancelRefused(p.clientID, d.nowMS)

@@ -64,9 +64,9 @@ func story(t *testing.T) []engine.Note {
 		of(engine.NotePosition{Quantity: 20, EntryPrice: enginetest.Amount(t, "50013.35")}),
 		of(engine.NoteIntent{Intent: protection}),
 		of(
-			engine.NoteRefusal{
-				Intent:  entry,
-				Refusal: &risk.Refusal{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"},
+			engine.NoteRejection{
+				Intent:    entry,
+				Rejection: &risk.Rejection{Rule: "max_position", Value: "0.040", Limit: "0.030", Hint: "raise risk.max_position"},
 			},
 		),
 		of(engine.NoteRefused{NoteOrder: unnumbered, Reason: "Margin is insufficient."}),

@@ -136,9 +136,9 @@ func (m *Metrics) order(n *engine.Note, market, strategy string) {
 	case engine.NoteApproved:
 		m.intents.WithLabelValues(strategy, fact.Intent.Purpose.String(), "approved").Inc()
 		m.decided.approved(n.Strategy, &fact)
-	case engine.NoteRefusal:
+	case engine.NoteRejection:
 		m.intents.WithLabelValues(strategy, fact.Intent.Purpose.String(), "refused").Inc()
-		m.refusals.WithLabelValues(m.known.rule(fact.Refusal.Rule)).Inc()
+		m.refusals.WithLabelValues(m.known.rule(fact.Rejection.Rule)).Inc()
 	case engine.NotePlaced:
 		m.submitted.WithLabelValues(market, strategy, fact.Order.Type.String()).Inc()
 		m.decided.placed(n.Strategy, &fact)

@@ -118,7 +118,7 @@ func TestWhatANoteCounts(t *testing.T) {
 		{engine.NoteRound{Complete: true}, "reconcile_runs_total{all ok} +1; reconcile_duration_seconds{all} number +1; " +
 			"reconcile_last_success_timestamp_seconds{all} +1.7e+09"},
 		{engine.NoteApproved{Intent: intent}, "intents_total{stop_loss approved trend} +1"},
-		{engine.NoteRefusal{Intent: intent, Refusal: &risk.Refusal{Rule: "margin"}},
+		{engine.NoteRejection{Intent: intent, Rejection: &risk.Rejection{Rule: "margin"}},
 			"intents_total{stop_loss refused trend} +1; risk_rejections_total{margin} +1"},
 		{engine.NotePlaced{NoteOrder: order}, "orders_submitted_total{futures trend LIMIT} +1"},
 		{engine.NoteAcknowledged{NoteOrder: order, DurationMS: 500},

@@ -119,8 +119,8 @@ func TestWhatTheRiskPageShows(t *testing.T) {
 	b := showing(status)
 	for _, value := range []string{"4", "5"} {
 		b.Note(&engine.Note{AtMS: 7, Strategy: "trend", Symbol: bitcoin, Fact: engine.NoteIntent{Intent: intent(placement.Entry, 30)}})
-		b.Note(&engine.Note{AtMS: 8, Strategy: "trend", Symbol: bitcoin, Fact: engine.NoteRefusal{Intent: intent(placement.Entry, 30),
-			Refusal: &risk.Refusal{Rule: "max_open_orders", Value: value, Limit: "3", Hint: "raise it"}}})
+		b.Note(&engine.Note{AtMS: 8, Strategy: "trend", Symbol: bitcoin, Fact: engine.NoteRejection{Intent: intent(placement.Entry, 30),
+			Rejection: &risk.Rejection{Rule: "max_open_orders", Value: value, Limit: "3", Hint: "raise it"}}})
 	}
 	b.Note(&engine.Note{AtMS: 9, Fact: engine.NoteHalt{Reason: "news"}})
 	b.Note(&engine.Note{AtMS: 10, Fact: engine.NoteHalt{Reason: "armed", Ended: true}})

@@ -155,8 +155,8 @@ func (b *Board) Note(n *engine.Note) {
 		b.noteRound(n.AtMS, &fact)
 	case engine.NoteDecision:
 		b.noteDecision(n, &fact)
-	case engine.NoteRefusal:
-		b.noteRefusal(n, &fact)
+	case engine.NoteRejection:
+		b.countRejection(n, &fact)
 	case engine.NoteCandle:
 		b.noteCandle(n, &fact.Candle)
 	case engine.NotePosition:

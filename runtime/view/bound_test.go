@@ -26,7 +26,7 @@ func TestListsOfRecordsAreBounded(t *testing.T) {
 	for n := range 5_001 {
 		takes(h, fmt.Sprint("x", n), 1_000, bought(30), record.Ended{State: placement.Filled, Filled: 30}, record.Quarantined{})
 		if n < 2_001 {
-			noted(b, 1, engine.NoteRefusal{Intent: intent(placement.Entry, 30), Refusal: &risk.Refusal{Rule: "margin"}})
+			noted(b, 1, engine.NoteRejection{Intent: intent(placement.Entry, 30), Rejection: &risk.Rejection{Rule: "margin"}})
 		}
 	}
 	for name, have := range map[string][2]int{"orders": {len(h.byTime), 4_501}, "fills": {len(h.fills.all), 2_251}, "differences": {len(h.differences.all),

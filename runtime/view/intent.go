@@ -67,8 +67,8 @@ func (b *Board) noteIntent(n *engine.Note) {
 		b.publish("intent", in)
 	case engine.NoteApproved:
 		b.judged(n.AtMS, nil, fact.Verdicts)
-	case engine.NoteRefusal:
-		b.judged(n.AtMS, fact.Refusal, fact.Verdicts)
+	case engine.NoteRejection:
+		b.judged(n.AtMS, fact.Rejection, fact.Verdicts)
 	case engine.NotePlaced:
 		b.placed(n, &fact)
 	case engine.NoteAcknowledged, engine.NoteRefused, engine.NoteUncertain, engine.NoteFill, engine.NoteSettled:
@@ -77,16 +77,16 @@ func (b *Board) noteIntent(n *engine.Note) {
 }
 
 // judged records the verdicts on the newest intent: an intent is judged right after it is derived.
-func (b *Board) judged(atMS int64, refusal *risk.Refusal, verdicts []risk.Verdict) {
+func (b *Board) judged(atMS int64, rejection *risk.Rejection, verdicts []risk.Verdict) {
 	in := b.intents.newest()
 	if in == nil {
 		return
 	}
 	in.Outcome, in.checks = "approved", verdictsOf(verdicts)
-	if refusal == nil {
+	if rejection == nil {
 		in.step(atMS, "checked", fmt.Sprintf("%d checks passed", len(in.checks)))
 	} else {
-		in.Outcome, in.Rule, in.Detail = "refused", refusal.Rule, refusal.Error()
+		in.Outcome, in.Rule, in.Detail = "refused", rejection.Rule, rejection.Error()
 		in.step(atMS, "refused", in.Detail)
 	}
 	b.publish("intent", in)

@@ -38,15 +38,15 @@ type Rejections struct {
 	Hint     string `json:"hint"`
 }
 
-// noteRefusal counts and lists a refusal. The intent that was refused is the newest one.
-func (b *Board) noteRefusal(n *engine.Note, fact *engine.NoteRefusal) {
-	in, refusal := intentOf(n.AtMS, n.Symbol, fact.Intent), fact.Refusal
-	counted := b.rejections[refusal.Rule] // rules are a closed set
-	b.rejections[refusal.Rule] = Rejections{Rule: refusal.Rule, Count: counted.Count + 1, LastMS: n.AtMS, Strategy: n.Strategy, Symbol: in.Symbol,
-		Value: refusal.Value, Limit: refusal.Limit, Hint: refusal.Hint}
-	r := Refusal{ID: b.refusals.nextID(), AtMS: n.AtMS, Rule: refusal.Rule, Value: refusal.Value, Limit: refusal.Limit, Hint: refusal.Hint,
+// countRejection counts and lists a refusal. The intent that was refused is the newest one.
+func (b *Board) countRejection(n *engine.Note, fact *engine.NoteRejection) {
+	in, rejection := intentOf(n.AtMS, n.Symbol, fact.Intent), fact.Rejection
+	counted := b.rejections[rejection.Rule] // rules are a closed set
+	b.rejections[rejection.Rule] = Rejections{Rule: rejection.Rule, Count: counted.Count + 1, LastMS: n.AtMS, Strategy: n.Strategy, Symbol: in.Symbol,
+		Value: rejection.Value, Limit: rejection.Limit, Hint: rejection.Hint}
+	r := Refusal{ID: b.refusals.nextID(), AtMS: n.AtMS, Rule: rejection.Rule, Value: rejection.Value, Limit: rejection.Limit, Hint: rejection.Hint,
 		Strategy: in.Strategy, Market: in.Market, Symbol: in.Symbol, Purpose: in.Purpose, Side: in.Side, Type: in.Type, Quantity: in.Quantity,
-		Price: in.Price, StopPrice: in.StopPrice, Detail: refusal.Error()}
+		Price: in.Price, StopPrice: in.StopPrice, Detail: rejection.Error()}
 	if newest := b.intents.newest(); newest != nil {
 		r.Intent = newest.ID
 	}

@@ -166,7 +166,7 @@ func TestWhatAPersonReadsOfAnOrder(t *testing.T) {
 		{"a cancel", derived(placement.Cancel, buy), "intent    trend cancel order 7", "info"},
 		{"a leverage", derived(placement.Leverage, buy), "intent    trend set leverage 5 on BTC-USDT", "info"},
 		{"approved", engine.NoteApproved{Intent: &reconcile.Intent{Purpose: placement.Exit}}, "risk      approved trend exit", "info"},
-		{"refused by a rule", engine.NoteRefusal{Intent: &reconcile.Intent{Purpose: placement.Entry}, Refusal: &risk.Refusal{Rule: "max_orders"}},
+		{"refused by a rule", engine.NoteRejection{Intent: &reconcile.Intent{Purpose: placement.Entry}, Rejection: &risk.Rejection{Rule: "max_orders"}},
 			"risk      REFUSED trend entry by max_orders", "warn"},
 		{"placed", engine.NotePlaced{NoteOrder: entry}, "placed    trend entry: BUY MARKET 0.01 BTC-USDT as bmain-1", "info"},
 		{"acknowledged", engine.NoteAcknowledged{NoteOrder: entry}, "ack       bmain-1 is order 7", "info"},
@@ -250,7 +250,7 @@ func TestFieldsOfALogLine(t *testing.T) {
 	}{
 		{engine.NoteFetchFailed{What: "x", Err: &exchange.Unavailable{Operation: exchange.FuturesPing, Reason: "timeout"}},
 			"[{err_kind unavailable} {err futures_ping unavailable: timeout}]"},
-		{engine.NoteRefusal{Intent: &reconcile.Intent{}, Refusal: &risk.Refusal{Rule: "max_orders", Value: "4", Limit: "3", Hint: "raise it"}},
+		{engine.NoteRejection{Intent: &reconcile.Intent{}, Rejection: &risk.Rejection{Rule: "max_orders", Value: "4", Limit: "3", Hint: "raise it"}},
 			"[{rule max_orders} {value 4} {limit 3} {hint raise it}]"},
 		{engine.NoteSettled{Evidence: "GET", DurationMS: 120}, "[{dur_ms 120} {evidence GET}]"},
 		{engine.NoteTransfer{Asset: "USDT", Amount: enginetest.Amount(t, "-12.5")}, "[{asset USDT} {amount -12.5}]"},

@@ -16,8 +16,8 @@ func order(n *engine.Note) Wording {
 		return info("intent.derived", "intent    %s %s", n.Strategy, intent(n.Symbol, fact.Intent)).with("reason", fact.Intent.Reason)
 	case engine.NoteApproved:
 		return info("risk.approved", "risk      approved %s %s", n.Strategy, fact.Intent.Purpose)
-	case engine.NoteRefusal:
-		r := fact.Refusal
+	case engine.NoteRejection:
+		r := fact.Rejection
 		return warn("risk.refused", "risk      REFUSED %s %s by %s", n.Strategy, fact.Intent.Purpose, r.Rule).
 			with("rule", r.Rule).with("value", r.Value).with("limit", r.Limit).with("hint", r.Hint)
 	case engine.NotePlaced:

@@ -8,13 +8,13 @@ import (
 	"botd/reconcile/record"
 )
 
-// maxRefusals bounds the number of remembered intents that the exchange refused.
-const maxRefusals = 64
+// maxRefusedIntents bounds the number of remembered intents that the exchange refused.
+const maxRefusedIntents = 64
 
-// Refusal is an intent whose placements the exchange has refused in a row. It derives from records, so
+// RefusedIntent is an intent whose placements the exchange has refused in a row. It derives from records, so
 // a restarted process waits as long as its predecessor would have: frequent restarts send no more
 // orders than one long run.
-type Refusal struct {
+type RefusedIntent struct {
 	Strategy string
 	Symbol   exchange.SymbolKey
 	Purpose  placement.Purpose
@@ -36,11 +36,11 @@ type Refused struct {
 // maximum.
 const maxRefused = 16
 
-// refusals are the refused intents, in the order of their first refusal, at most maxRefusals.
-type refusals struct{ inForce []Refusal }
+// refusedIntents are sorted in the order of their first refusal, at most maxRefusedIntents.
+type refusedIntents struct{ inForce []RefusedIntent }
 
-// Refusals returns the intents that the exchange refused, in the order of their first refusal.
-func (f *refusals) Refusals() []Refusal {
+// RefusedIntents returns the intents that the exchange refused, in the order of their first refusal.
+func (f *refusedIntents) RefusedIntents() []RefusedIntent {
 	all := slices.Clone(f.inForce)
 	for i := range all {
 		all[i].Of = slices.Clone(all[i].Of)
@@ -48,15 +48,15 @@ func (f *refusals) Refusals() []Refusal {
 	return all
 }
 
-func (f *refusals) find(p *Placement) int {
-	return slices.IndexFunc(f.inForce, func(r Refusal) bool {
+func (f *refusedIntents) find(p *Placement) int {
+	return slices.IndexFunc(f.inForce, func(r RefusedIntent) bool {
 		return r.Strategy == p.strategy && r.Symbol == p.Symbol() && r.Purpose == p.purpose && r.Key == p.key && r.Type == p.order.Type
 	})
 }
 
 // note updates the refusals with a record. A post-only order that would have matched does not count:
 // only its price was refused.
-func (f *refusals) note(p *Placement, r *record.Record) {
+func (f *refusedIntents) note(p *Placement, r *record.Record) {
 	switch body := r.Body.(type) {
 	case record.Refused:
 		f.add(p, Refused{r.AtMS, body.Code, body.Reason})
@@ -74,20 +74,20 @@ func (f *refusals) note(p *Placement, r *record.Record) {
 
 // endPosition forgets the refused intents that would have reduced or protected an ended position. It is called at a position's end, and before the
 // next one is opened, because the exchange may have refused a stop since.
-func (f *refusals) endPosition(symbol *Symbol) {
+func (f *refusedIntents) endPosition(symbol *Symbol) {
 	if symbol.known == 0 {
-		f.inForce = slices.DeleteFunc(f.inForce, func(r Refusal) bool { return r.Symbol == symbol.key && !r.Purpose.Opens() })
+		f.inForce = slices.DeleteFunc(f.inForce, func(r RefusedIntent) bool { return r.Symbol == symbol.key && !r.Purpose.Opens() })
 	}
 }
 
-func (f *refusals) add(p *Placement, refused Refused) {
+func (f *refusedIntents) add(p *Placement, refused Refused) {
 	i := f.find(p)
 	if i < 0 {
-		if len(f.inForce) == maxRefusals {
+		if len(f.inForce) == maxRefusedIntents {
 			f.inForce = slices.Delete(f.inForce, 0, 1)
 		}
 		i = len(f.inForce)
-		f.inForce = append(f.inForce, Refusal{Strategy: p.strategy, Symbol: p.Symbol(), Purpose: p.purpose, Key: p.key, Type: p.order.Type,
+		f.inForce = append(f.inForce, RefusedIntent{Strategy: p.strategy, Symbol: p.Symbol(), Purpose: p.purpose, Key: p.key, Type: p.order.Type,
 			SinceMS: refused.AtMS})
 	}
 	one := &f.inForce[i]
@@ -98,7 +98,7 @@ func (f *refusals) add(p *Placement, refused Refused) {
 }
 
 // drop forgets the refusals of an intent once the exchange has filled or canceled an order of it, unless that order was sent before the newest refusal.
-func (f *refusals) drop(p *Placement) {
+func (f *refusedIntents) drop(p *Placement) {
 	if i := f.find(p); i >= 0 && p.sentMS >= f.inForce[i].LastMS {
 		f.inForce = slices.Delete(f.inForce, i, i+1)
 	}

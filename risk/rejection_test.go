@@ -28,41 +28,41 @@ func TestRefusalMessages(t *testing.T) {
 		onSpot bool
 		set    func(*table)
 		intent reconcile.Intent
-		want   Refusal
+		want   Rejection
 	}{
 		{"a breaker", false, func(b *table) {
 			b.tracker.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three lost answers", UntilMS: 2_001}})
-		}, entry(100), Refusal{"halted", "", "breaker: three lost answers", "no breaker", "it clears automatically; exits and stops continue"}},
+		}, entry(100), Rejection{"halted", "", "breaker: three lost answers", "no breaker", "it clears automatically; exits and stops continue"}},
 		{"a breaker that has ended", false, func(b *table) {
 			b.tracker.Apply(&record.Record{AtMS: 1_500, Body: record.Breaker{Reason: "three lost answers", UntilMS: 2_000}})
-		}, entry(100), Refusal{}},
+		}, entry(100), Rejection{}},
 		{"blind", false, func(b *table) { b.facts.Blind = true }, entry(100),
-			Refusal{"halted", "", "blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}},
+			Rejection{"halted", "", "blind", "fetched orders and positions", "reads have failed for too long; openings wait for the exchange"}},
 		{"never read", false, func(b *table) { see(b.state, func(o *seen) { o.Read = false }) }, entry(100),
-			Refusal{"unsettled", "", "not fetched", settled, "nothing opens before the first snapshot"}},
-		{"uncertain", false, uncertain, entry(100), Refusal{"unsettled", "", "placement a uncertain", settled, fetched}},
+			Rejection{"unsettled", "", "not fetched", settled, "nothing opens before the first snapshot"}},
+		{"uncertain", false, uncertain, entry(100), Rejection{"unsettled", "", "placement a uncertain", settled, fetched}},
 		{"uncertain, for leverage", false, uncertain, lever(5),
-			Refusal{"leverage", "", "placement a uncertain", settled, "its outcome must be known before leverage changes"}},
-		{"no leverage", false, nil, lever(0), Refusal{"leverage", "", "0", "at least 1", "leverage is a whole number from 1"}},
-		{"the least", false, nil, lever(1), Refusal{}},
+			Rejection{"leverage", "", "placement a uncertain", settled, "its outcome must be known before leverage changes"}},
+		{"no leverage", false, nil, lever(0), Rejection{"leverage", "", "0", "at least 1", "leverage is a whole number from 1"}},
+		{"the least", false, nil, lever(1), Rejection{}},
 		{"leverage without a price", false, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, lever(5),
-			Refusal{"leverage", "", "no price", "a last price", "no price of this symbol has been read yet"}},
+			Rejection{"leverage", "", "no price", "a last price", "no price of this symbol has been read yet"}},
 		{"leverage without rules", false, func(b *table) { see(b.state, func(o *seen) { o.Rules = nil }) }, lever(5),
-			Refusal{"leverage", "", "5", "a known symbol", "its rules have not been fetched yet"}},
+			Rejection{"leverage", "", "5", "a known symbol", "its rules have not been fetched yet"}},
 		{"a lower leverage, the account never read", false, func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, lever(9),
-			Refusal{"leverage", "", "unknown", "a fetched margin account", "the account has not been fetched yet"}},
-		{"an equal one", false, func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, lever(10), Refusal{}},
+			Rejection{"leverage", "", "unknown", "a fetched margin account", "the account has not been fetched yet"}},
+		{"an equal one", false, func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, lever(10), Rejection{}},
 		{"margin, the account never read", false, func(b *table) { *reconciletest.Of(b.tracker).AccountMS = 0 }, entry(100),
-			Refusal{"margin", "", "unknown", "a fetched margin account", "the account has not been fetched yet"}},
+			Rejection{"margin", "", "unknown", "a fetched margin account", "the account has not been fetched yet"}},
 		{"the leverage never read", false, func(b *table) { see(b.state, func(o *seen) { o.Leverage = 0 }) }, entry(100),
-			Refusal{"leverage", "", "unknown", "the leverage set on the exchange", "it has not been fetched yet"}},
+			Rejection{"leverage", "", "unknown", "the leverage set on the exchange", "it has not been fetched yet"}},
 		{"no price", false, func(b *table) { see(b.state, func(o *seen) { o.Last = 0 }) }, entry(100),
-			Refusal{"price", "", "none", "a last price", "no price of this symbol has been read yet"}},
+			Rejection{"price", "", "none", "a last price", "no price of this symbol has been read yet"}},
 		{"the wallet never read", true, func(b *table) { *reconciletest.Of(b.tracker).WalletMS = 0 }, spot(exchange.Buy, "100"),
-			Refusal{"balance", "", "unknown", "a fetched wallet", "the wallet has not been fetched yet"}},
-		{"read at once", true, func(b *table) { *reconciletest.Of(b.tracker).WalletMS = 1 }, spot(exchange.Buy, "100"), Refusal{}},
-		{"all, and its fee of 0.1 %", true, nil, spot(exchange.Buy, "9990.009990009990009990"), Refusal{}},
-		{"and more", true, nil, spot(exchange.Buy, "9990.01"), Refusal{"balance", "", "10000.00001 USDT", "10000 USDT", "reduce the size or deposit; " +
+			Rejection{"balance", "", "unknown", "a fetched wallet", "the wallet has not been fetched yet"}},
+		{"read at once", true, func(b *table) { *reconciletest.Of(b.tracker).WalletMS = 1 }, spot(exchange.Buy, "100"), Rejection{}},
+		{"all, and its fee of 0.1 %", true, nil, spot(exchange.Buy, "9990.009990009990009990"), Rejection{}},
+		{"and more", true, nil, spot(exchange.Buy, "9990.01"), Rejection{"balance", "", "10000.00001 USDT", "10000 USDT", "reduce the size or deposit; " +
 			"open orders may lock the rest"}},
 	} {
 		b := newTable(t, Limits{})
@@ -73,9 +73,9 @@ func TestRefusalMessages(t *testing.T) {
 			c.set(b)
 		}
 		c.intent.Strategy, c.intent.Order.Market, c.intent.Order.Symbol = "one", b.facts.State.Key().Market, "BTC-USDT"
-		var have Refusal
-		if _, refusal := b.gate.Check(&c.intent, &b.facts); refusal != nil {
-			have = *refusal
+		var have Rejection
+		if _, rejection := b.gate.Check(&c.intent, &b.facts); rejection != nil {
+			have = *rejection
 		}
 		if have != c.want {
 			t.Errorf("%s: want %+v, have %+v", c.name, c.want, have)
