@@ -51,16 +51,16 @@ type direct struct {
 	quantity  exchange.Quantity // signed
 	priced    bool
 
-	ladder  ladder // orders in the order book
-	limit   exchange.Request
-	cancel  exchange.Request
-	fee     exchange.Rate // a taker's
-	request exchange.Request
-	pending int64             // the order under way; 0 for none
-	after   exchange.Quantity // the position after its fill
-	sentFor strategy.Target   // the target that the order leads to
-	reasons []reason          // of exits, the last few
-	rejection risk.Rejection      // of the last entry; zero where it was sent
+	ladder    ladder // orders in the order book
+	limit     exchange.Request
+	cancel    exchange.Request
+	fee       exchange.Rate // a taker's
+	request   exchange.Request
+	pending   int64             // the order under way; 0 for none
+	after     exchange.Quantity // the position after its fill
+	sentFor   strategy.Target   // the target that the order leads to
+	reasons   []reason          // of exits, the last few
+	rejection risk.Rejection    // of the last entry; zero where it was sent
 }
 
 // reason is the reason of an exit: the plan's words for a new side or for none, and its text.

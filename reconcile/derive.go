@@ -27,7 +27,7 @@ type Desired struct {
 	MaxLive       int                 // with this many live placements, an order whose answer was lost is not sent again; 0: no limit
 	Flatten       bool                // a person requested to close the exchange's position, explained or not
 	Repeat        bool                // an unanswered exit may be repeated, because its request was recalled
-	Frozen        bool                // only exits: the position to protect is unknown, and existing protection stays
+	ExitsOnly     bool                // only exits: the position to protect is unknown, and existing protection stays
 	BetweenRounds bool                // between rounds: openings are allowed as long as only acknowledged ones were added since the symbol was settled
 	Unread        bool                // its market was not read completely: protection stays, missing protection is placed, and no exit is repeated
 }
@@ -57,7 +57,7 @@ func (t *Tracker) Derive(desired *Desired, nowMS int64) (intents []Intent, price
 	}
 	d.restingOrders().convergeKeyed(placement.ExitOrder, exits)
 	switch {
-	case desired.Frozen && (symbol.position != 0 || symbol.Known() != 0 || symbol.spot.unlisted.inferred != 0):
+	case desired.ExitsOnly && (symbol.position != 0 || symbol.Known() != 0 || symbol.spot.unlisted.inferred != 0):
 	case t.StandsDown():
 		d.jointProtection().converge()
 	default:

@@ -115,7 +115,7 @@ func (s orderRows) observeList(market exchange.Market, list exchange.Fetched[exc
 		case s.tracker.match(order) != nil:
 		case s.tracker.endedBefore(order): // in a stale list that omits client order ids
 			s.tracker.stale++
-			s.noteEndedShown(order)
+			s.collectReappeared(order)
 		case s.tracker.leftToOwner(order):
 			symbol := s.tracker.Track(order.Key())
 			symbol.leftToOwner = append(symbol.leftToOwner, *order)

@@ -146,7 +146,7 @@ func (s orderRows) observeDuplicate(order *exchange.Order) {
 	}
 	if e, found := s.tracker.Ended(duplicateID(order)); found && !e.Absent {
 		s.tracker.stale++
-		s.noteEndedShown(order)
+		s.collectReappeared(order)
 		return
 	}
 	e, ended := s.tracker.Ended(id)
@@ -156,7 +156,7 @@ func (s orderRows) observeDuplicate(order *exchange.Order) {
 	}
 	if ended && e.OrderID == order.ID && !e.Absent {
 		s.tracker.stale++
-		s.noteEndedShown(order)
+		s.collectReappeared(order)
 		return
 	}
 	body := record.Found{Purpose: s.tracker.purposeOf(id), Duplicate: true, Evidence: "a second order with client order id " + id}

@@ -188,7 +188,7 @@ func TestRestingExitQuantity(t *testing.T) {
 				Status: exchange.StatusOpen})
 		}, nil, "exit_order sell limit 20 at 60000 reduceOnly as x"},
 		{"beside a stop of the whole", []strategy.DesiredOrder{exit}, func(d *desk) { d.whole(placement.StopLoss, 12, exchange.Sell, "49000") },
-			func(w *Desired) { w.Frozen = true }, "exit_order sell limit 20 at 60000 reduceOnly as x"},
+			func(w *Desired) { w.ExitsOnly = true }, "exit_order sell limit 20 at 60000 reduceOnly as x"},
 		{"it is left to another botd until then", []strategy.DesiredOrder{exit}, nil, func(w *Desired) { w.YieldMS = 1 << 60 }, ""},
 		{"it was left until now", []strategy.DesiredOrder{exit}, nil, func(w *Desired) { w.YieldMS = 1_000_000 },
 			"exit_order sell limit 20 at 60000 reduceOnly as x"},
@@ -240,7 +240,7 @@ func TestProtectionStaysWhileOnlyExitsAreAllowed(t *testing.T) {
 	t.Parallel()
 	protect := func(w *Desired) {
 		w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
-		w.Frozen = true
+		w.ExitsOnly = true
 	}
 	for _, c := range []struct {
 		name string

@@ -272,7 +272,7 @@ func TestFuturesProtection(t *testing.T) {
 		}, only(2_000_000, 0), "stop_loss buy stop_market 20 stop 51000 reduceOnly as bridge: protects botd's part of the position"},
 		{"nothing explains it, and nothing but exits goes", 0, func(d *desk) { quarantined(d); d.observe(20, nil) }, func(w *Desired) {
 			only(2_000_000, 0)(w)
-			w.Frozen = true
+			w.ExitsOnly = true
 		}, ""},
 		{"nothing explains it, and no stop is wanted", 0, func(d *desk) { quarantined(d); d.observe(20, nil) }, only(0, 4_000_000), ""},
 	} {

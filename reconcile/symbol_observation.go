@@ -79,7 +79,7 @@ type observation struct {
 	repeated    []int64                  // of the foreign orders, those that equal an opening of botd's
 	repeatedAs  []exchange.NewOrder      // openings of botd's whose size such an order had
 	unreadable  []exchange.UnreadableRow // of the foreign orders, the unreadable rows
-	endedShown  []endedShown             // spot orders that have ended and that the open list shows
+	reappeared  []reappearedOrder        // spot orders that have ended and that the open list shows
 
 	frozenUnexplained exchange.Quantity // on spot: frozen in the newest wallet, and sold by no known order
 	unknownEnded      string

@@ -101,7 +101,7 @@ const HistorySlackMS = 60_000
 // wallet disagrees with the fills, and from which time.
 func (o *observedAccount) NeedsOrderHistory(symbol *SymbolState) (sinceMS int64, ask bool) {
 	differs := symbol.missedFor.sinceMS != 0 || symbol.spot.extra.shownFor.sinceMS != 0 || symbol.Suspect()
-	if symbol.Key().Market != exchange.Spot || !differs && len(symbol.endedShown) == 0 {
+	if symbol.Key().Market != exchange.Spot || !differs && len(symbol.reappeared) == 0 {
 		return 0, false
 	}
 	return max(0, symbol.HistoryFrom(symbol.spot.replaced.soldFrom(o.salesFrom(symbol)))-HistorySlackMS), true

@@ -75,7 +75,7 @@ func Notes(t testing.TB, owner string, symbol *exchange.Symbol, id, rule string)
 		engine.NoteIntentRefused{Purpose: placement.Exit, Reason: id},
 		engine.NoteQuarantine{Reason: id}, engine.NoteContradicted{Reason: id},
 		engine.NoteForeign{OrderID: 7, Reason: id}, engine.NoteHalt{Reason: id}, engine.NoteBlind{Reason: id},
-		engine.NoteFrozen{Text: id},
+		engine.NoteStalled{Text: id},
 		engine.NoteBreaker{Reason: id, PauseMS: 120}, engine.NoteLimit{Rule: rule, Reason: id, ForMS: 120}, engine.NoteLimitSet{Rule: rule, Text: id},
 		engine.NoteJournal{Err: err, Reason: id, Records: 2},
 	} {

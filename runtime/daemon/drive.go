@@ -281,7 +281,7 @@ func declares(fact engine.Fact) bool {
 		engine.NoteQuarantine,
 		engine.NoteContradicted,
 		engine.NoteBlind,
-		engine.NoteFrozen,
+		engine.NoteStalled,
 		engine.NoteBreaker,
 		engine.NoteLimit,
 		engine.NoteLatch,

@@ -175,7 +175,7 @@ func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 // TestDeclaredStatesAreShownAtOnce covers the facts of the states that docs/ARCHITECTURE.md declares, and others.
 func TestDeclaredStatesAreShownAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, fact := range []engine.Fact{engine.NoteHalt{}, engine.NoteQuarantine{}, engine.NoteContradicted{}, engine.NoteBlind{}, engine.NoteFrozen{},
+	for _, fact := range []engine.Fact{engine.NoteHalt{}, engine.NoteQuarantine{}, engine.NoteContradicted{}, engine.NoteBlind{}, engine.NoteStalled{},
 		engine.NoteBreaker{}, engine.NoteLimit{}, engine.NoteLatch{}, engine.NoteStrategyFailed{}, engine.NoteHung{}, engine.NoteJournal{}, engine.NoteReload{},
 		engine.NoteLimitSet{}} {
 		if !declares(fact) {

@@ -149,11 +149,11 @@ func TestCandlePollSchedule(t *testing.T) {
 			event.Answer.Candles.Append(candleAt(from + int64(i)*minuteMS))
 		}
 		m.applyPolled(s, event)
-		if s.pollMS != m.nowMS+c.againMS || s.asking || s.end != c.held || s.frozen != c.frozen {
+		if s.pollMS != m.nowMS+c.againMS || s.asking || s.end != c.held || s.stalled != c.frozen {
 			t.Errorf("%s: want %d candles, and the next read after %d ms, frozen %t; have %d, %d, %t", c.name, c.held, c.againMS, c.frozen, s.end,
-				s.pollMS-m.nowMS, s.frozen)
+				s.pollMS-m.nowMS, s.stalled)
 		}
-		notes := facts[NoteFrozen](m.out.Notes)
+		notes := facts[NoteStalled](m.out.Notes)
 		if (len(notes) == 1) != c.frozen || c.frozen && (notes[0].Ended || !strings.Contains(notes[0].Text, " ")) {
 			t.Errorf("%s: want a standstill reported %t, have %+v", c.name, c.frozen, notes)
 		}

@@ -75,7 +75,7 @@ func (d *dispatcher) desired(leg *leg) reconcile.Desired {
 		Strategy: leg.state, Symbol: leg.symbol, Protection: protectionOf(leg), Leverage: leg.config.Leverage,
 		MayOpen: d.permission.mayEnter(leg), Equity: d.equity(leg.symbol.Key().Market), TakerFee: d.config.TakerFee,
 		Collar: risk.ExitCollar(&d.config.Limits, &leg.config.Limits), Interval: min(leg.config.Interval, exchange.Minute1), Bridge: d.config.BusyRoundMS > 0,
-		Frozen:     leg.config.Removed && !protectionOf(leg).Set,
+		ExitsOnly:  leg.config.Removed && !protectionOf(leg).Set,
 		ExitFromMS: d.backoffs.exitFromMS(leg), YieldMS: d.tracker.YieldMS(leg.symbol, max(d.startMS, leg.inForce.atMS)),
 		MaxLive: d.config.Limits.MaxOpenOrders,
 	}

@@ -223,7 +223,7 @@ func TestPlanOverridesConfiguration(t *testing.T) {
 		w.engine.tracker.Apply(&record.Record{Strategy: "one", Symbol: bitcoin, Body: record.Plan{Plan: &c.plan}})
 		desired := w.engine.dispatcher.desired(w.engine.legs[0])
 		if desired.Leverage != c.leverage || desired.Protection.StopLoss.Share != c.share || !desired.MayOpen || !desired.Bridge ||
-			desired.Interval != exchange.Minute1 || desired.Frozen {
+			desired.Interval != exchange.Minute1 || desired.ExitsOnly {
 			t.Errorf("want a leverage of %d and a stop at %s, have %+v", c.leverage, c.share, desired)
 		}
 	}

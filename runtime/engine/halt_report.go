@@ -30,7 +30,7 @@ func (r *reporter) HaltBlind(level record.HaltLevel, scope account.Scope, sinceM
 				add("placement %s on %s is uncertain: if it turns out to have opened a position, that is closed too", p.ClientOrderID(), p.Symbol())
 			}
 		}
-		for _, row := range leg.symbol.EndedShown() {
+		for _, row := range leg.symbol.ReappearedOrders() {
 			if level == record.LevelFlatten || row.Side == exchange.Buy {
 				add("%s: the %s order %d rests on the exchange although it was shown as ended: it is canceled once a later read does not show its end",
 					leg.symbol.Key(), row.Side, row.ID)

@@ -14,17 +14,17 @@ func (m *market) applyPrice(event *EventPrice) {
 	symbol.SetPrice(event.Last, cmp.Or(event.Mark, event.Last), m.nowMS)
 }
 
-// priceTimeMS returns the time of the reported price. If the symbol's candles are frozen, that is the
-// exchange's own time, so that the price of a frozen market does not count as fresh (max_data_age);
+// priceTimeMS returns the time of the reported price. If the symbol's candles have stalled, that is the
+// exchange's own time, so that the price of a stalled market does not count as fresh (max_data_age);
 // otherwise the price is current, even if the last trade was long ago.
 func (m *market) priceTimeMS(key exchange.SymbolKey, reportedMS int64) int64 {
-	newest, frozen := reportedMS, false
+	newest, stalled := reportedMS, false
 	for _, s := range m.seriesOn(key) {
 		if s.end > 0 {
-			newest, frozen = max(newest, s.candles.CloseMS(s.end-1)), frozen || s.frozen
+			newest, stalled = max(newest, s.candles.CloseMS(s.end-1)), stalled || s.stalled
 		}
 	}
-	if !frozen {
+	if !stalled {
 		return m.nowMS
 	}
 	return min(newest, m.nowMS)

@@ -252,8 +252,8 @@ type NoteBlind struct {
 	Ended  bool
 }
 
-// NoteFrozen reports that the exchange's candles are frozen, or move again.
-type NoteFrozen struct {
+// NoteStalled reports that the exchange's candles have stalled, or move again.
+type NoteStalled struct {
 	Text  string
 	Ended bool
 }
@@ -360,7 +360,7 @@ func (NoteRound) fact()          {}
 func (NoteFetchFailed) fact()    {}
 func (NoteStale) fact()          {}
 func (NoteBlind) fact()          {}
-func (NoteFrozen) fact()         {}
+func (NoteStalled) fact()        {}
 func (NoteQuarantine) fact()     {}
 func (NoteContradicted) fact()   {}
 func (NoteForeign) fact()        {}

@@ -55,7 +55,7 @@ func (r *roster) endSeries(s *series) {
 
 // reached returns how many of a strategy's own candles can be passed to it: those that the other symbols
 // it reads have reached too. Candles close by the clock even without trades: a missing one is late, or
-// its exchange is frozen; a backtest has all of them.
+// its exchange has stalled; a backtest has all of them.
 func (leg *leg) reached() int {
 	end := leg.series.end
 	for _, s := range leg.others {

@@ -109,7 +109,7 @@ func (r *round) busy() bool {
 	}
 	return slices.ContainsFunc(r.legs, func(leg *leg) bool {
 		unsettled := !leg.symbol.Settled() || r.tracker.AwaitsFreshWallet(leg.symbol) || leg.symbol.Suspect() && !r.config.Feed ||
-			len(leg.symbol.EndedShown()) > 0 || leg.symbol.FrozenUnexplained() != 0 && r.levelOn(leg, record.LevelNone) == record.LevelFlatten
+			len(leg.symbol.ReappearedOrders()) > 0 || leg.symbol.FrozenUnexplained() != 0 && r.levelOn(leg, record.LevelNone) == record.LevelFlatten
 		return leg.symbol.UnprotectedSinceMS() != 0 || r.tracker.JointUncovered(leg.symbol) || unsettled && r.readHealth.failing(leg.symbol.Key()) == 0
 	})
 }

@@ -133,7 +133,7 @@ func TestPriceAge(t *testing.T) {
 	} {
 		w := settled(t)
 		one := w.heldCandles(c.candles)
-		one.series.frozen = c.frozen
+		one.series.stalled = c.frozen
 		closed := w.now
 		w.engine.nowMS = closed + 3_600_000
 		if have := w.engine.market.priceTimeMS(bitcoin, closed+c.reportedMS) - closed; have != c.want {

@@ -17,10 +17,10 @@ const (
 	pollBackoffMS = 5_000 // a poll failed
 )
 
-// frozenAfter is the maximum age of the newest closed candle, in intervals. Candles close by the clock
+// stalledAfter is the maximum age of the newest closed candle, in intervals. Candles close by the clock
 // even without trades, so at this age the next candle has been missing for a whole interval. An
 // unchanged price proves nothing.
-const frozenAfter = 2
+const stalledAfter = 2
 
 // series are the closed candles of one symbol and interval, shared by all strategies on it and by
 // strategies on other symbols that read it.
@@ -38,7 +38,7 @@ type series struct {
 	price     exchange.Price // last price before the candles of the newest answer, with its time
 	priceAtMS int64
 	begun     bool   // the first answer was taken
-	frozen    bool   // answers arrive, but their newest closed candle is too old
+	stalled   bool   // answers arrive, but their newest closed candle is too old
 	faultMS   int64  // time of the first of the consecutive failed requests; 0 for none
 	fault     string // error of the last of them
 }
@@ -98,7 +98,7 @@ func (s *series) trim() {
 // stale reports whether the candles have not been read for so long, or are so old by the venue's own
 // times, that this is a declared state: then a strategy based on them does not decide.
 func (s *series) stale(nowMS int64) bool {
-	return s.frozen || s.faultMS != 0 && nowMS-s.faultMS > blindAfterMS
+	return s.stalled || s.faultMS != 0 && nowMS-s.faultMS > blindAfterMS
 }
 
 // failed records a failed request.
@@ -114,7 +114,7 @@ func (s *series) failed(nowMS int64, err error) {
 // standstill describes the age of the newest candle.
 func (s *series) standstill(nowMS int64) string {
 	return fmt.Sprintf(
-		"candles of %s are frozen: the exchange answers, but its newest candle closed %s ago",
+		"candles of %s have stalled: the exchange answers, but its newest candle closed %s ago",
 		s.interval,
 		(time.Duration(nowMS-s.candles.CloseMS(s.end-1)) * time.Millisecond).Round(time.Second),
 	)
@@ -130,7 +130,7 @@ func (s *series) degraded(nowMS int64) Degraded {
 		Remedy: "ends with the first answer, requested every few seconds; " +
 			"meanwhile strategies keep their last decision, stops stay on the exchange",
 	}
-	if s.frozen && s.faultMS == 0 {
+	if s.stalled && s.faultMS == 0 {
 		d.SinceMS, d.Cause = s.candles.CloseMS(s.end-1), s.standstill(nowMS)
 		d.Remedy = "ends with the next closed candle, requested every few seconds; " +
 			"meanwhile strategies keep their last decision, prices are as old as the exchange's own times, stops stay on the exchange"
@@ -138,16 +138,16 @@ func (s *series) degraded(nowMS int64) Degraded {
 	return d
 }
 
-// watchFrozen reports, after an answer, that the venue's candles are frozen, or move again.
-func (m *market) watchFrozen(s *series) {
-	frozen := s.end > 0 && m.nowMS > s.candles.CloseMS(s.end-1)+frozenAfter*int64(s.interval)+m.config.CloseLagMS
-	if frozen == s.frozen {
+// watchStalled reports, after an answer, that the venue's candles have stalled, or move again.
+func (m *market) watchStalled(s *series) {
+	stalled := s.end > 0 && m.nowMS > s.candles.CloseMS(s.end-1)+stalledAfter*int64(s.interval)+m.config.CloseLagMS
+	if stalled == s.stalled {
 		return
 	}
-	s.frozen = frozen
+	s.stalled = stalled
 	text := "candles of " + s.interval.String()
-	if frozen {
+	if stalled {
 		text = s.standstill(m.nowMS)
 	}
-	m.note("", s.symbol, NoteFrozen{text, !frozen})
+	m.note("", s.symbol, NoteStalled{text, !stalled})
 }

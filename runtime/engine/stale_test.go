@@ -57,7 +57,7 @@ func TestFrozenMarketIsStaleAndBlocksOpenings(t *testing.T) {
 	w.wantSound()
 	w.pass(120_000)
 	d := w.wantState("stale")
-	if d.Scope.Symbol != bitcoin || d.SinceMS > frozen+60_000 || d.SinceMS < frozen-60_000 || !strings.Contains(d.Cause, "are frozen") ||
+	if d.Scope.Symbol != bitcoin || d.SinceMS > frozen+60_000 || d.SinceMS < frozen-60_000 || !strings.Contains(d.Cause, "have stalled") ||
 		w.engine.Blind(bitcoin) {
 		t.Errorf("want the symbol stale since its newest closed candle, and nothing blind; have %+v", d)
 	}
@@ -67,15 +67,15 @@ func TestFrozenMarketIsStaleAndBlocksOpenings(t *testing.T) {
 	opens = w.now
 	w.pass(20_000)
 	w.wantSent(0)
-	if len(facts[NoteFrozen](w.notes)) != 1 {
-		t.Errorf("want it reported once, have %d", len(facts[NoteFrozen](w.notes)))
+	if len(facts[NoteStalled](w.notes)) != 1 {
+		t.Errorf("want it reported once, have %d", len(facts[NoteStalled](w.notes)))
 	}
 	w.mirror = nil
 	w.pass(30_000)
 	w.wantSound()
 	w.wantSent(1)
-	if len(facts[NoteFrozen](w.notes)) != 2 {
-		t.Errorf("want its end reported, have %d notes", len(facts[NoteFrozen](w.notes)))
+	if len(facts[NoteStalled](w.notes)) != 2 {
+		t.Errorf("want its end reported, have %d notes", len(facts[NoteStalled](w.notes)))
 	}
 }
 
@@ -98,8 +98,8 @@ func TestMarketWithoutTradesIsNotStale(t *testing.T) {
 	opens = w.now
 	w.pass(20_000)
 	w.wantSent(1)
-	if len(facts[NoteFrozen](w.notes)) != 0 {
-		t.Errorf("want nothing reported, have %d", len(facts[NoteFrozen](w.notes)))
+	if len(facts[NoteStalled](w.notes)) != 0 {
+		t.Errorf("want nothing reported, have %d", len(facts[NoteStalled](w.notes)))
 	}
 }
 
@@ -110,7 +110,7 @@ func TestAMachineThatSleptIsNotTakenForAFrozenMarket(t *testing.T) {
 	w.now += 3 * 3_600_000
 	w.pass(20_000)
 	w.wantSound()
-	if len(facts[NoteFrozen](w.notes)) != 0 {
-		t.Errorf("want nothing reported, have %d", len(facts[NoteFrozen](w.notes)))
+	if len(facts[NoteStalled](w.notes)) != 0 {
+		t.Errorf("want nothing reported, have %d", len(facts[NoteStalled](w.notes)))
 	}
 }

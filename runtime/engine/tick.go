@@ -93,9 +93,9 @@ func (m *market) applyPolled(s *series, event *EventAnswer) {
 		s.pollMS = m.nowMS // the page was full: there are more candles
 		return
 	}
-	m.watchFrozen(s)
+	m.watchStalled(s)
 	switch {
-	case s.frozen:
+	case s.stalled:
 		s.pollMS = m.nowMS + pollBackoffMS
 	case s.end > 0 && s.candles.CloseMS(s.end-1)+int64(s.interval)+m.config.CloseLagMS <= m.nowMS:
 		s.pollMS = m.nowMS + pollAgainMS

@@ -22,7 +22,7 @@ func market(n *engine.Note) Wording {
 	case engine.NoteGap:
 		return warn("market.gap", "candles   %d of %s are missing", fact.Missing, symbol(n)).with("missing", fact.Missing).
 			notice("gap", "").count(fact.Missing)
-	case engine.NoteFrozen:
+	case engine.NoteStalled:
 		return either(fact.Ended,
 			warn("market.fresh", "fresh     %s continue", fact.Text),
 			bad("market.stale", "STALE     %s: prices are that old, stops stay", fact.Text).notice("frozen", fact.Text))

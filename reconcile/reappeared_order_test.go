@@ -150,14 +150,14 @@ func TestRestingSaleIsThePositionAgain(t *testing.T) {
 func TestEndedOrdersThatAreShownAreReported(t *testing.T) {
 	t.Parallel()
 	var o observation
-	if rows := o.EndedShown(); len(rows) != 0 || o.HistoryFrom(700) != 700 || o.FrozenUnexplained() != 0 {
+	if rows := o.ReappearedOrders(); len(rows) != 0 || o.HistoryFrom(700) != 700 || o.FrozenUnexplained() != 0 {
 		t.Errorf("want none, have %v", rows)
 	}
 	o.frozenUnexplained = 6
 	for id, createdMS := range []int64{900, 400, 500} {
-		o.endedShown = append(o.endedShown, endedShown{row: exchange.Order{ID: int64(id), CreatedMS: createdMS}})
+		o.reappeared = append(o.reappeared, reappearedOrder{row: exchange.Order{ID: int64(id), CreatedMS: createdMS}})
 	}
-	if rows := o.EndedShown(); len(rows) != 3 || rows[1].ID != 1 || o.HistoryFrom(700) != 400 || o.HistoryFrom(300) != 300 || o.FrozenUnexplained() != 6 {
+	if rows := o.ReappearedOrders(); len(rows) != 3 || rows[1].ID != 1 || o.HistoryFrom(700) != 400 || o.HistoryFrom(300) != 300 || o.FrozenUnexplained() != 6 {
 		t.Errorf("want three, the history from 400, and 6 frozen, have %v, %d, %d", rows, o.HistoryFrom(700), o.FrozenUnexplained())
 	}
 }

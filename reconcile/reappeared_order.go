@@ -12,30 +12,30 @@ import (
 // open again may only be old. The order rests if lists show it for longer than L and the spot history does not show its end, or its read by id
 // shows it open: then it is botd's again, a stop protects the position again, and any other order is canceled.
 
-// endedShown is an order that has ended and that the newest open list shows.
-type endedShown struct {
+// reappearedOrder is an order that has ended and that the newest open list shows.
+type reappearedOrder struct {
 	row      exchange.Order
 	shownFor persistence
 }
 
-// noteEndedShown records a row of the open list whose placement has ended.
-func (s orderRows) noteEndedShown(row *exchange.Order) {
+// collectReappeared collects a row of the open list whose placement has ended.
+func (s orderRows) collectReappeared(row *exchange.Order) {
 	symbol := s.tracker.Symbol(row.Key())
 	if symbol == nil {
 		return
 	}
-	at := slices.IndexFunc(symbol.endedShown, func(one endedShown) bool { return one.row.ID == row.ID })
+	at := slices.IndexFunc(symbol.reappeared, func(one reappearedOrder) bool { return one.row.ID == row.ID })
 	if at < 0 {
-		at, symbol.endedShown = len(symbol.endedShown), append(symbol.endedShown, endedShown{})
+		at, symbol.reappeared = len(symbol.reappeared), append(symbol.reappeared, reappearedOrder{})
 	}
-	one := &symbol.endedShown[at]
+	one := &symbol.reappeared[at]
 	one.row = *row
 	one.shownFor.extend(s.fetched)
 }
 
 // forgetUnshown drops the orders that an open list no longer shows.
 func (s orderRows) forgetUnshown(symbol *SymbolState, orders []exchange.Order) {
-	symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
+	symbol.reappeared = slices.DeleteFunc(symbol.reappeared, func(one reappearedOrder) bool {
 		return !slices.ContainsFunc(orders, func(o exchange.Order) bool { return o.ID == one.row.ID }) ||
 			s.tracker.withOrderID(one.row.Market, one.row.ID) != nil
 	})
@@ -47,7 +47,7 @@ func (s orderRows) restoreResting() {
 		if !s.fetched.Orders(symbol.Key().Market).Done() || s.fetched.isUnread(symbol.Key()) {
 			continue
 		}
-		symbol.endedShown = slices.DeleteFunc(symbol.endedShown, func(one endedShown) bool {
+		symbol.reappeared = slices.DeleteFunc(symbol.reappeared, func(one reappearedOrder) bool {
 			rests := one.shownFor.exceeds(s.tracker.Bounds().StalenessMS) && s.fetched.showsOpen(&one.row)
 			if rests {
 				s.restore(symbol, &one.row)
@@ -99,8 +99,8 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 
 // MayRest returns the ids of a futures symbol's ended orders that lists show for longer than L, oldest first, and at most as many as one round reads.
 func (t *tracked) MayRest(symbol *SymbolState) (ids []int64) {
-	for i := range symbol.endedShown {
-		one := &symbol.endedShown[i]
+	for i := range symbol.reappeared {
+		one := &symbol.reappeared[i]
 		if one.row.Market == exchange.Futures && len(ids) < maxOmitted && one.shownFor.exceeds(t.Bounds().StalenessMS) {
 			ids = append(ids, one.row.ID)
 		}
@@ -108,10 +108,10 @@ func (t *tracked) MayRest(symbol *SymbolState) (ids []int64) {
 	return ids
 }
 
-// EndedShown returns the rows of orders that have ended and that the newest open list shows.
-func (o *observation) EndedShown() (rows []exchange.Order) {
-	for i := range o.endedShown {
-		rows = append(rows, o.endedShown[i].row)
+// ReappearedOrders returns the rows of orders that have ended and that the newest open list shows.
+func (o *observation) ReappearedOrders() (rows []exchange.Order) {
+	for i := range o.reappeared {
+		rows = append(rows, o.reappeared[i].row)
 	}
 	return rows
 }
@@ -119,8 +119,8 @@ func (o *observation) EndedShown() (rows []exchange.Order) {
 // HistoryFrom returns the time from which the order history of a symbol must be read: a given one, or the earlier date of an order that the open list
 // shows although it has ended.
 func (o *observation) HistoryFrom(sinceMS int64) int64 {
-	for i := range o.endedShown {
-		sinceMS = min(sinceMS, o.endedShown[i].row.CreatedMS)
+	for i := range o.reappeared {
+		sinceMS = min(sinceMS, o.reappeared[i].row.CreatedMS)
 	}
 	return sinceMS
 }
