@@ -12,7 +12,7 @@ type drawdowns struct {
 	low      float64    // equity at the trough of the current one
 	lowest   float64    // equity until the current one
 	worst    []drawdown // the deepest, deepest first
-	long     drawdown   // the longest so far, ended or current
+	longest  drawdown   // the longest so far, ended or current
 }
 
 // drawdown is one drawdown, from the peak to the recovery.
@@ -23,14 +23,14 @@ type drawdown struct {
 	recoveredMS int64 // 0: not yet recovered
 }
 
-// within reports whether equity changes nothing: it is below the peak, and above the trough of a drawdown.
-func (d *drawdowns) within(equity float64) bool {
+// unchangedBy reports whether equity changes nothing: it is below the peak, and above the trough of a drawdown.
+func (d *drawdowns) unchangedBy(equity float64) bool {
 	return equity < d.peak && equity >= d.low && d.depth > 0
 }
 
 // add processes equity in order of time.
 func (d *drawdowns) add(atMS int64, equity float64) {
-	if d.within(equity) {
+	if d.unchangedBy(equity) {
 		return
 	}
 	if equity < d.peak {
@@ -51,8 +51,8 @@ func (d *drawdowns) add(atMS int64, equity float64) {
 
 // keep adds a drawdown to the deepest ones, if it belongs there.
 func (d *drawdowns) keep(f drawdown) {
-	if f.length(f.recoveredMS) > d.long.length(d.long.recoveredMS) {
-		d.long = f
+	if f.length(f.recoveredMS) > d.longest.length(d.longest.recoveredMS) {
+		d.longest = f
 	}
 	at := len(d.worst)
 	for at > 0 && d.worst[at-1].depth < f.depth {
@@ -71,10 +71,10 @@ func (d *drawdowns) end(atMS int64) {
 		return
 	}
 	open := d.drawdown
-	longest := d.long
+	longest := d.longest
 	d.keep(open)
 	if open.length(atMS) > longest.length(longest.recoveredMS) {
-		d.long = open
+		d.longest = open
 	}
 }
 

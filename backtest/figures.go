@@ -67,7 +67,7 @@ func (r *run) figures(fromMS int64) Figures {
 	for i := range l.drawdowns.worst {
 		f.Drawdowns = append(f.Drawdowns, *l.drawdowns.worst[i].figure())
 	}
-	f.LongestDrawdown = l.drawdowns.long.figure()
+	f.LongestDrawdown = l.drawdowns.longest.figure()
 	if f.Regimes, f.Years = []RegimeRow{}, []YearRow{}; !r.config.auxiliary {
 		days, bench := &l.days, r.bench()
 		f.Bootstrap, f.Regimes = bootstrap(days.values), regimes(days.values, bench)

@@ -183,8 +183,8 @@ func TestWorstDrawdownsAreListedDeepestFirst(t *testing.T) {
 			t.Errorf("fall %d: want %+v, have %+v", i, want[i], f)
 		}
 	}
-	if d.long.fromMS != 2 || d.long.recoveredMS != 8 {
-		t.Errorf("the longest: want 2 to 8, have %+v", d.long)
+	if d.longest.fromMS != 2 || d.longest.recoveredMS != 8 {
+		t.Errorf("the longest: want 2 to 8, have %+v", d.longest)
 	}
 	for i := range 30 {
 		d.add(int64(100+2*i), 1000)

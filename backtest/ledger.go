@@ -209,7 +209,7 @@ func (l *measurement) hold(leg *leg, last int) {
 	}
 	l.equities, l.leverage = equities, leverage
 	for i, level := range l.levels {
-		if !l.drawdowns.within(level) {
+		if !l.drawdowns.unchangedBy(level) {
 			l.drawdowns.add(candles.CloseMS(from+i), level)
 		}
 	}

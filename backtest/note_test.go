@@ -224,8 +224,8 @@ func TestDrawdownsFromPeakToRecovery(t *testing.T) {
 		for _, f := range d.worst {
 			worst = append(worst, text(f))
 		}
-		if strings.Join(worst, ", ") != c.worst || text(d.long) != c.long {
-			t.Errorf("%s: want %s, the longest %s, have %v, %s", c.equity, c.worst, c.long, worst, text(d.long))
+		if strings.Join(worst, ", ") != c.worst || text(d.longest) != c.long {
+			t.Errorf("%s: want %s, the longest %s, have %v, %s", c.equity, c.worst, c.long, worst, text(d.longest))
 		}
 		if len(worst) > 0 && text(deepest) != worst[0] {
 			t.Errorf("%s: want %s the deepest before the end, have %s", c.equity, worst[0], text(deepest))

@@ -21,13 +21,13 @@ func (l *loader) checkJournalKey(s *section) {
 	case looksSecret(node.Value):
 		s.wrong(node, "write the key to a file of mode 600 and its path here; make another one if others could read this file",
 			"journal_key_file looks like the key itself, not like a path")
-	case within(l.config.DataDir, l.config.JournalKeyFile):
+	case liesIn(l.config.DataDir, l.config.JournalKeyFile):
 		s.wrong(node, keyElsewhere, "journal_key_file %s is inside data_dir %s", notation.Shortened(node.Value), l.config.DataDir)
 	}
 }
 
-// within reports whether a file lies in a directory. It follows links as far as they exist.
-func within(directory, file string) bool {
+// liesIn reports whether a file lies in a directory. It follows links as far as they exist.
+func liesIn(directory, file string) bool {
 	if directory == "" {
 		return false
 	}
@@ -61,7 +61,7 @@ func (c *Config) JournalKey() ([]byte, error) {
 	if c.JournalKeyFile == "" {
 		return nil, nil
 	}
-	if within(c.DataDir, c.JournalKeyFile) {
+	if liesIn(c.DataDir, c.JournalKeyFile) {
 		return nil, fmt.Errorf("%s: %s is inside data_dir %s\n  hint: %s", setting, c.JournalKeyFile, c.DataDir, keyElsewhere)
 	}
 	key, err := readSecret(setting, c.JournalKeyFile, "", "")

@@ -14,7 +14,7 @@ const maxLeverage = 1000
 // strategy may set all of them.
 func limitKeys(into *risk.Limits, ofStrategy bool) (keys []key) {
 	for _, l := range risk.Table() {
-		if l.Reach == risk.OfStrategy && !ofStrategy {
+		if l.Scope == risk.OfStrategy && !ofStrategy {
 			continue
 		}
 		value := valueOf(&l, into).showing(func() string {

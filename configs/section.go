@@ -131,7 +131,7 @@ func (s *section) unknown(key *yaml.Node, known []string) {
 
 // homeOf returns the block of a key: of several the first, with this file's blocks before the other file's.
 func (d *document) homeOf(key string) (home string, known bool) {
-	if limit := risk.LimitNamed(key); limit != nil && limit.Reach == risk.OfStrategy {
+	if limit := risk.LimitNamed(key); limit != nil && limit.Scope == risk.OfStrategy {
 		return "a strategy's risk", true
 	}
 	if d.homes == nil {

@@ -91,7 +91,7 @@ func (e unclaimedRows) idOfEqual(row *exchange.Order, rows []exchange.Order) str
 		}
 	}
 	for _, r := range e.refusals.refusedOrConfirmed() {
-		if within(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) && e.Known(r.clientOrderID) {
+		if equalsOrder(row, &r.order, r.SentMS, r.atMS+createdSlackMS) && !shown(r.clientOrderID) && e.Known(r.clientOrderID) {
 			return r.clientOrderID
 		}
 	}
@@ -110,10 +110,10 @@ func (e unclaimedRows) idOfEqual(row *exchange.Order, rows []exchange.Order) str
 // and a given time.
 func equals(row *exchange.Order, p *account.Placement, untilMS int64) bool {
 	order := p.Order()
-	return within(row, &order, p.SentMS(), untilMS)
+	return equalsOrder(row, &order, p.SentMS(), untilMS)
 }
 
-func within(row *exchange.Order, order *exchange.NewOrder, sentMS, untilMS int64) bool {
+func equalsOrder(row *exchange.Order, order *exchange.NewOrder, sentMS, untilMS int64) bool {
 	return sameParameters(row, order) && row.StopPrice == order.StopPrice && row.CreatedMS >= sentMS-createdSlackMS && row.CreatedMS <= untilMS
 }
 

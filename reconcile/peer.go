@@ -70,8 +70,8 @@ func (t *peerTrades) purchases() (sum exchange.Quantity) {
 // sales returns the quantity that the peer's orders have sold.
 func (t *peerTrades) sales() exchange.Quantity { return t.purchases() - t.sold - t.net() }
 
-// persons returns the part of a quantity that others held beyond the baseline when botd began to stand down, less what the peer has bought.
-func (t *peerTrades) persons(held exchange.Quantity) exchange.Quantity {
+// heldByPersons returns the part of a quantity that others held beyond the baseline when botd began to stand down, less what the peer has bought.
+func (t *peerTrades) heldByPersons(held exchange.Quantity) exchange.Quantity {
 	return max(0, held-max(0, t.net()))
 }
 
@@ -181,7 +181,7 @@ func (s *SymbolState) jointPosition() exchange.Quantity {
 	}
 	own, others = own+sold, max(0, others)
 	shown := s.spot.baseBalance - s.Baseline()
-	own -= s.spot.peer.hiddenSales(own, shown-s.spot.peer.persons(s.Unattributed()))
+	own -= s.spot.peer.hiddenSales(own, shown-s.spot.peer.heldByPersons(s.Unattributed()))
 	return max(0, min(max(0, min(own, shown))+others, s.spot.baseBalance))
 }
 

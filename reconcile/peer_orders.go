@@ -217,13 +217,13 @@ func (s peerOrders) noteReplacements(symbol *SymbolState) {
 	}
 }
 
-// noteSoldElsewhere records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
-func (s peerOrders) noteSoldElsewhere(symbol *SymbolState) {
+// measureUnclaimedSales records which part of the wallet's shortfall unclaimed sales explain, according to the newest history that was read about it.
+func (s peerOrders) measureUnclaimedSales(symbol *SymbolState) {
 	t := &symbol.spot
 	if s.fetched.readHistory(symbol.Key()) {
-		_, t.soldElsewhere = s.walletEvidence().salesOfOthers(symbol)
+		_, t.unclaimedSales = s.walletEvidence().salesOfOthers(symbol)
 	}
-	t.soldElsewhere = max(0, min(t.soldElsewhere, -t.difference))
+	t.unclaimedSales = max(0, min(t.unclaimedSales, -t.difference))
 }
 
 // quarantineSecondBuyer quarantines a symbol if the newest unclaimed purchase by amount in its history has the form of botd's: if the history omits

@@ -514,8 +514,8 @@ func TestUnlistedStopsOfAnotherBotdHoldWhatIsFrozen(t *testing.T) {
 func TestPeerTradesAreSummed(t *testing.T) {
 	t.Parallel()
 	peer := peerTrades{orders: []peerOrder{{1, 10, 0}, {2, 4, 0}, {3, -3, 0}}, sold: 2}
-	if peer.net() != 9 || peer.purchases() != 14 || peer.sales() != 3 || peer.persons(20) != 11 || peer.persons(5) != 0 {
+	if peer.net() != 9 || peer.purchases() != 14 || peer.sales() != 3 || peer.heldByPersons(20) != 11 || peer.heldByPersons(5) != 0 {
 		t.Errorf("want 9 left of 14, 3 sold, and 11 and 0 of persons, have %d, %d, %d, %d, %d",
-			peer.net(), peer.purchases(), peer.sales(), peer.persons(20), peer.persons(5))
+			peer.net(), peer.purchases(), peer.sales(), peer.heldByPersons(20), peer.heldByPersons(5))
 	}
 }

@@ -186,7 +186,7 @@ func soldByAnUnnamedPeer(t testing.TB, sold exchange.Quantity, undecided bool) {
 	w.now += 1_000
 	w.sees(wallet, "0", rows)
 	if undecided { // until a wallet is read that cannot be older than the last fill
-		w.tracker.Symbol(coin).spot.soldElsewhere = sold
+		w.tracker.Symbol(coin).spot.unclaimedSales = sold
 	}
 	w.now += canceledByOthersWaitMS
 	if have := stopped(derive()); have != 10-sold {

@@ -297,7 +297,7 @@ func (d *safeguards) protect(position exchange.Quantity, purpose placement.Purpo
 func (s *inputs) protectionPrice(purpose placement.Purpose, distance strategy.Distance) exchange.Price {
 	rules := s.symbol.rules
 	switch {
-	case distance.Price != 0 && s.above(purpose): // the tick may have grown since the strategy set it
+	case distance.Price != 0 && s.priceAboveLast(purpose): // the tick may have grown since the strategy set it
 		return rules.CeilPrice(distance.Price)
 	case distance.Price != 0:
 		return rules.FloorPrice(distance.Price)
@@ -312,7 +312,7 @@ func (s *inputs) protectionPrice(purpose placement.Purpose, distance strategy.Di
 // protectionFrom returns the price at a distance from a base price.
 func (s *inputs) protectionFrom(base exchange.Amount, purpose placement.Purpose, distance strategy.Distance) exchange.Price {
 	rules := s.symbol.rules
-	if s.above(purpose) {
+	if s.priceAboveLast(purpose) {
 		return rules.CeilPrice(rules.PriceOf(base.Add(base.MulRate(distance.Share))))
 	}
 	return rules.FloorPrice(rules.PriceOf(base.Sub(base.MulRate(distance.Share))))
@@ -322,24 +322,24 @@ func (s *inputs) protectionFrom(base exchange.Amount, purpose placement.Purpose,
 func (s *inputs) stopFromLast(price exchange.Price) exchange.Price {
 	rules := s.symbol.rules
 	far := price - cmp.Or(rules.PriceOf(s.symbol.MeanEntryPrice()), s.symbol.last)
-	if far = max(far, -far, rules.PriceTick); s.long() {
+	if far = max(far, -far, rules.PriceTick); s.isLong() {
 		return rules.FloorPrice(s.symbol.last - far)
 	}
 	return rules.CeilPrice(s.symbol.last + far)
 }
 
-// above reports whether a protective order's price is above the last price: a long position's take-profit, or a short position's stop.
-func (s *inputs) above(purpose placement.Purpose) bool {
-	return s.long() == (purpose == placement.TakeProfit)
+// priceAboveLast reports whether a protective order's price is above the last price: a long position's take-profit, or a short position's stop.
+func (s *inputs) priceAboveLast(purpose placement.Purpose) bool {
+	return s.isLong() == (purpose == placement.TakeProfit)
 }
 
-// long reports whether the protected position is long. Spot positions are always long.
-func (s *inputs) long() bool { return s.ownPosition > 0 || s.symbol.Key().Market == exchange.Spot }
+// isLong reports whether the protected position is long. Spot positions are always long.
+func (s *inputs) isLong() bool { return s.ownPosition > 0 || s.symbol.Key().Market == exchange.Spot }
 
 // pricePassed reports whether the exchange would refuse the price: a stop must be on the losing side of
 // the current price, a take-profit on the winning side (rule 9).
 func (s *inputs) pricePassed(purpose placement.Purpose, price exchange.Price) bool {
-	if s.above(purpose) {
+	if s.priceAboveLast(purpose) {
 		return price <= s.symbol.last
 	}
 	return price >= s.symbol.last

@@ -43,7 +43,7 @@ func (d spotStops) converge() {
 	if d.tracker.StandsDown() {
 		uncovered = max(min(0, uncovered), uncovered-position.peerStopPending())
 	}
-	uncovered = max(min(0, uncovered), uncovered-position.recentlyCanceled()-position.soldElsewhere())
+	uncovered = max(min(0, uncovered), uncovered-position.recentlyCanceled()-position.unclaimedSales())
 	// a wallet from before may lack the last fill
 	if d.saleEvidence().historyUnread() && d.tracker.walletFromMS >= d.tracker.bootMS+d.tracker.Bounds().StalenessMS {
 		uncovered = min(uncovered, position.ownBalance()-position.selling(d.leavesUncovered))

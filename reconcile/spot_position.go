@@ -143,13 +143,13 @@ func (s spotPosition) unsoldByPeer() exchange.Quantity {
 	return min(s.ownPosition, max(0, s.symbol.ownOnSpot()+min(0, s.symbol.spot.peer.net())))
 }
 
-// soldElsewhere returns the part of the wallet's shortfall that another botd has sold, according to the newest history, until the shortfall is
+// unclaimedSales returns the part of the wallet's shortfall that another botd has sold, according to the newest history, until the shortfall is
 // decided.
-func (s spotPosition) soldElsewhere() exchange.Quantity {
+func (s spotPosition) unclaimedSales() exchange.Quantity {
 	if !s.tracker.idsLeftOut || s.symbol.walletShortfall != 0 || s.desired.Flatten {
 		return 0
 	}
-	return s.symbol.spot.soldElsewhere
+	return s.symbol.spot.unclaimedSales
 }
 
 // leftByPeer returns the part of a quantity that an exit by plan may sell: what a peer has sold, by the newest history or wallet, and what the wallet
@@ -158,11 +158,11 @@ func (s spotPosition) leftByPeer(quantity exchange.Quantity) exchange.Quantity {
 	if quantity <= 0 || s.symbol.Key().Market != exchange.Spot || s.desired.Flatten {
 		return quantity
 	}
-	quantity = max(0, quantity-s.soldElsewhere())
+	quantity = max(0, quantity-s.unclaimedSales())
 	if s.tracker.walletRead && (s.tracker.StandsDown() || s.tracker.mayHaveUnnamedPeer()) {
 		own := s.ownBalance()
 		if s.tracker.StandsDown() {
-			own -= s.symbol.spot.peer.persons(s.symbol.Unattributed())
+			own -= s.symbol.spot.peer.heldByPersons(s.symbol.Unattributed())
 		}
 		quantity = min(quantity, max(0, own-s.saleEvidence().frozenForOthers()))
 	}

@@ -78,7 +78,7 @@ func (s spotPosition) withoutSale(both bool) exchange.Quantity {
 	case both:
 		shown = listed
 	}
-	return held - shown - recent - s.paidSales() - s.soldElsewhere() - s.recentlyCanceled()
+	return held - shown - recent - s.paidSales() - s.unclaimedSales() - s.recentlyCanceled()
 }
 
 // isNew reports whether lists and wallet may not show an order yet.

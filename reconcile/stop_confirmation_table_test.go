@@ -19,7 +19,7 @@ func TestPartWhoseSaleIsNotShown(t *testing.T) {
 	elsewhere := func(leftOut bool) func(w *wallet, symbol *SymbolState) {
 		return func(w *wallet, symbol *SymbolState) {
 			w.shows("0.01", "0")
-			w.tracker.idsLeftOut, symbol.spot.soldElsewhere = leftOut, 3
+			w.tracker.idsLeftOut, symbol.spot.unclaimedSales = leftOut, 3
 		}
 	}
 	for _, c := range []struct {

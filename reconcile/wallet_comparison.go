@@ -30,7 +30,7 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	symbol.position = symbol.heldOnSpot()
 	s.peers.noteExcess(symbol)
 	s.noteDifference(symbol)
-	s.peers.noteSoldElsewhere(symbol)
+	s.peers.measureUnclaimedSales(symbol)
 	s.unlisted.infer(symbol)
 	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
 	if s.tracker.StandsDown() {

@@ -63,7 +63,7 @@ func (s walletComparison) reconcileWallet(symbol *SymbolState, balance exchange.
 	own, shown := symbol.Known()-symbol.Fees(), balance-symbol.Baseline()
 	short := own - shown
 	if peer := &symbol.spot.peer; s.tracker.StandsDown() {
-		short = max(short, peer.hiddenSales(own, shown-peer.persons(symbol.Unattributed())))
+		short = max(short, peer.hiddenSales(own, shown-peer.heldByPersons(symbol.Unattributed())))
 	}
 	if short <= 0 || short <= bound && symbol.Bought() > 0 {
 		s.recordUnattributed(symbol, -short)

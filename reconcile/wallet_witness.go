@@ -35,7 +35,7 @@ type spotEvidence struct {
 	stopRefusedMS   int64 // when it last refused a stop, whether or not it has accepted one since; 0 for never since the start
 	overdrawn       bool  // the exchange refused a stop for more than the wallet shows
 
-	soldElsewhere exchange.Quantity // part of the wallet's shortfall that unclaimed sales explain, by the newest history
+	unclaimedSales exchange.Quantity // part of the wallet's shortfall that unclaimed sales explain, by the newest history
 
 	confirmed   exchange.Quantity // the wallet's shortfall that sales by others explain, on a symbol that is quarantined for another reason
 	soldUnknown exchange.Quantity // sales in the order history by orders with this instance's prefix that no placement claims

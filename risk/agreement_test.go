@@ -65,7 +65,7 @@ func outcomesMissing(seen map[string]int) (missing []string) {
 		OfStrategy: {"strategy"}}
 	for i := range limitTable {
 		l := &limitTable[i]
-		for _, scope := range scopes[l.Reach] {
+		for _, scope := range scopes[l.Scope] {
 			for _, outcome := range []string{"passed", "refused"} {
 				if key := l.Name + " " + scope + " " + outcome; l.Of == "" && seen[key] == 0 {
 					missing = append(missing, key)

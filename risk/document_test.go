@@ -52,7 +52,7 @@ func TestDocumentTableIsGeneratedFromLimits(t *testing.T) {
 	}
 	var rows []string
 	for _, l := range Table() {
-		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %s | %s |", l.Name, scopes[l.Reach], defaultOf(&l), l.Counts, l.Effect, l.Ends))
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s | %s | %s | %s |", l.Name, scopes[l.Scope], defaultOf(&l), l.Counts, l.Effect, l.Ends))
 	}
 	want := strings.Join(rows, "\n")
 	if *update {

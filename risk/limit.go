@@ -47,7 +47,7 @@ type Limit struct {
 	Of   string // if set, this is a setting of that limit and has no rule
 
 	// Configuration.
-	Reach     MeasuredOn        // reach of the account's limit; a strategy may set any limit
+	Scope     MeasuredOn        // on which the account's limit is measured; a strategy may set any limit
 	Field     func(*Limits) any // its value: *int, *int64 (ms), *exchange.Rate, *exchange.Amount (base units) or *Loss
 	Low, High int64             // bounds of the value, in the unit of the field
 	Percent   bool              // write an exchange.Rate as a percentage
@@ -89,7 +89,7 @@ func (n Near) String() string { return [...]string{"", "usual", "shown", "alerts
 // MeasuredOn is the scope on which an account limit is measured.
 type MeasuredOn uint8
 
-// The reaches of account limits. A strategy's limit is measured on the strategy.
+// The scopes of account limits. A strategy's limit is measured on the strategy.
 const (
 	OfAccount  MeasuredOn = iota + 1
 	OfMarket              // each market
@@ -120,65 +120,65 @@ const (
 
 // limitTable holds all limits, in the order of checks and documents.
 var limitTable = []Limit{
-	{Name: MaxLeverage, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLeverage }, Low: 1, High: maxMultiple, Default: "20",
+	{Name: MaxLeverage, Scope: OfAccount, Field: func(l *Limits) any { return &l.MaxLeverage }, Low: 1, High: maxMultiple, Default: "20",
 		Unit: "times", Example: "20", What: "maximum leverage set on the exchange",
 		Near: NearIsUsual, measure: leverageSet, ofLeverage: true, hint: "lower the leverage",
 		Counts: "the leverage set on the exchange for the symbol, and a leverage about to be set",
 		Effect: "openings and the change of leverage are refused", Ends: "lower the leverage, or raise the limit"},
-	{Name: MaxGrossExposure, Reach: OfMarket, Field: func(l *Limits) any { return &l.MaxGrossExposure }, Low: 1, High: maxMultiple * one, Default: "10",
+	{Name: MaxGrossExposure, Scope: OfMarket, Field: func(l *Limits) any { return &l.MaxGrossExposure }, Low: 1, High: maxMultiple * one, Default: "10",
 		Example: "3.0", What: "the value of all positions and openings of a market, as a multiple of that market's equity",
 		Multiple: true, Near: NearIsShown, Title: "Gross exposure",
 		measure: grossExposure, hint: "the value if everything in flight fills; reduce the order",
 		Counts: "the values of all symbols of the market at the last price, as if every resting, in-flight and uncertain opening filled, as a multiple of " +
 			"that market's equity; of a strategy: its symbol's value",
 		Effect: isRefused, Ends: isReduced},
-	{Name: MaxSymbolExposure, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxSymbolExposure }, Low: 1, High: maxMultiple * one,
+	{Name: MaxSymbolExposure, Scope: OfSymbol, Field: func(l *Limits) any { return &l.MaxSymbolExposure }, Low: 1, High: maxMultiple * one,
 		Example: "100%", What: "value of one symbol's position and openings, as a multiple of its market's equity",
 		Multiple: true, Near: NearIsShown, measure: symbolExposure, hint: "the value if everything in flight fills; reduce the order",
 		Counts: "the value of one symbol, counted like max_gross_exposure", Effect: isRefused, Ends: isReduced},
-	{Name: MaxDailyLoss, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDailyLoss }, High: one, Default: "5%",
+	{Name: MaxDailyLoss, Scope: OfAccount, Field: func(l *Limits) any { return &l.MaxDailyLoss }, High: one, Default: "5%",
 		Example: "5%", What: "maximum loss since 00:00 UTC; beyond it no entries until the next day",
 		Near: NearAlerts, measure: dailyLoss, hint: "no entries until the next UTC day; exits and stops continue",
 		latch: &latch{trigger: ByEquity, why: lostTooMuch,
 			until: func(nowMS int64, _ *Limits) int64 { return exchange.Day1.OpenOf(nowMS) + int64(exchange.Day1) }},
 		Counts: "the loss of equity since 00:00 UTC, excluding deposits and withdrawals; a share of the day's first equity, or USDT",
 		Effect: isLatched, Ends: "at 00:00 UTC; `botd rearm` does not end it"},
-	{Name: MaxDrawdown, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxDrawdown }, High: one, Default: "20%",
+	{Name: MaxDrawdown, Scope: OfAccount, Field: func(l *Limits) any { return &l.MaxDrawdown }, High: one, Default: "20%",
 		Example: "500 USDT", What: "maximum loss from the highest equity; beyond it no entries until `botd rearm`",
 		Near: NearAlerts, measure: drawdown, hint: "no entries until botd rearm; exits and stops continue",
 		latch:  &latch{trigger: ByEquity, why: lostTooMuch, rearm: true},
 		Counts: "the loss from the highest equity since tracking began, or since the last `botd rearm`; a share of that equity, or USDT",
 		Effect: isLatched, Ends: "`botd rearm` (`--strategy NAME`); the highest equity is then measured again"},
-	{Name: MaxOpenOrders, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOpenOrders }, Low: 1, High: maxOrders, Default: "200",
+	{Name: MaxOpenOrders, Scope: OfAccount, Field: func(l *Limits) any { return &l.MaxOpenOrders }, Low: 1, High: maxOrders, Default: "200",
 		Unit: "orders", Example: "200", What: "maximum number of orders in the book, in flight or uncertain",
 		Near: NearAlerts, measure: openOrders, hint: "cancel orders",
 		Counts: "orders in the book, in flight and uncertain", Effect: isRefused, Ends: "when an order ends"},
-	{Name: MaxOrdersPerMinute, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxOrdersPerMinute }, Low: 1, High: maxOrders, Default: "300",
+	{Name: MaxOrdersPerMinute, Scope: OfAccount, Field: func(l *Limits) any { return &l.MaxOrdersPerMinute }, Low: 1, High: maxOrders, Default: "300",
 		Unit: "orders", Example: "300", What: "maximum number of orders placed in the last 60 s, whatever their outcome",
 		Near: NearAlerts, measure: ordersPerMinute, hint: "wait up to a minute",
 		Counts: "placements in the last 60 s, whatever their outcome", Effect: isRefused, Ends: "within a minute"},
-	{Name: PriceCollar, Reach: OfSymbol, Field: func(l *Limits) any { return &l.PriceCollar }, Low: 1, High: one, Percent: true,
+	{Name: PriceCollar, Scope: OfSymbol, Field: func(l *Limits) any { return &l.PriceCollar }, Low: 1, High: one, Percent: true,
 		Default: notation.Percent(defaultCollar),
 		Example: "5%", What: "maximum distance of an opening limit order, and on spot of an exit, beyond the last price, on the costly side",
 		Near: NearIsUsual, measure: throughPrice, hint: "a price this far beyond the last price is most likely a mistake",
 		Counts: "how far the price of an opening LIMIT is beyond the last price, on the costly side; on spot also that of an exit",
 		Effect: isRefused, Ends: "with a price within the collar"},
-	{Name: MaxDataAge, Reach: OfSymbol, Field: func(l *Limits) any { return &l.MaxDataAgeMS }, Low: 1000, High: 7 * dayMS, Default: "2m",
+	{Name: MaxDataAge, Scope: OfSymbol, Field: func(l *Limits) any { return &l.MaxDataAgeMS }, Low: 1000, High: 7 * dayMS, Default: "2m",
 		Example: "2m", What: "maximum age of the last price for an opening",
 		Near: NearIsUsual, measure: dataAge, hint: "the last price is too old to open on",
 		Counts: "the age of the last price", Effect: isRefused, Ends: "with the next price"},
-	{Name: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.MaxLosingStreak }, Low: 1, High: 1000,
+	{Name: MaxLosingStreak, Scope: OfAccount, Field: func(l *Limits) any { return &l.MaxLosingStreak }, Low: 1, High: 1000,
 		Unit: "positions", Example: "4", What: "number of consecutive losing positions after which entries stop for `cool_down`",
 		Near: NearAlerts, measure: losingStreak, hint: "no entries until the cool-down is over; exits and stops continue",
 		latch:  &latch{trigger: ByResults, why: lostInARow, until: func(nowMS int64, limits *Limits) int64 { return nowMS + limits.CoolDownMS }, rearm: true},
 		Counts: "consecutive positions that ended with a loss, fees and funding included",
 		Effect: "reaching the limit latches for `cool_down`: no entries, resting openings are canceled",
 		Ends:   "after `cool_down`, or `botd rearm`; the count starts over"},
-	{Name: CoolDown, Of: MaxLosingStreak, Reach: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
+	{Name: CoolDown, Of: MaxLosingStreak, Scope: OfAccount, Field: func(l *Limits) any { return &l.CoolDownMS }, Low: 1000, High: 366 * dayMS,
 		Example: "risk: {max_losing_streak: 4, cool_down: 2h}", Usual: defaultCoolDown,
 		What:   "how long entries stop after a losing streak; default " + defaultCoolDown + " if `max_losing_streak` is set",
 		Counts: "how long entries stop after such a streak; default " + defaultCoolDown, Effect: "-", Ends: "-"},
-	{Name: MaxPosition, Reach: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
+	{Name: MaxPosition, Scope: OfStrategy, Field: func(l *Limits) any { return &l.MaxPosition },
 		Unit: "base units", Example: "0.02", What: "maximum position of the strategy, including its openings",
 		Near: NearIsUsual, measure: ownPosition, hint: "the position if everything in flight fills; reduce the order",
 		Counts: "its position, or the quantity that its own fills opened and have not reduced if that is larger, " +

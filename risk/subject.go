@@ -155,7 +155,7 @@ func (l *Limit) scope(s *subject) scope {
 	if s.state != nil {
 		key = s.state.Key()
 	}
-	return scope{l.Reach, s.strategy, key}
+	return scope{l.Scope, s.strategy, key}
 }
 
 // breach returns the breach in force of the limit, or nil.

@@ -98,12 +98,12 @@ func (s subject) on(strategy *StrategyFacts, facts *Account) subject {
 	return s
 }
 
-// utilization appends the limits of a reach. For a strategy it appends every limit that the
+// utilization appends the limits of a scope. For a strategy it appends every limit that the
 // strategy sets.
-func (s *subject) utilization(all []Utilization, reach MeasuredOn) []Utilization {
+func (s *subject) utilization(all []Utilization, on MeasuredOn) []Utilization {
 	for i := range limitTable {
 		l := &limitTable[i]
-		if l.measure == nil || reach != OfStrategy && l.Reach != reach || !l.isSet(s.limits) && l.breach(s) == nil {
+		if l.measure == nil || on != OfStrategy && l.Scope != on || !l.isSet(s.limits) && l.breach(s) == nil {
 			continue
 		}
 		all = append(all, l.utilization(s))
@@ -117,7 +117,7 @@ const NearRatio = 0.8
 func (l *Limit) utilization(s *subject) Utilization {
 	f, scope := l.measure(s), l.scope(s)
 	u := Utilization{Scope: scope.String(), Strategy: s.strategy, Rule: l.Name, State: StateOK}
-	if s.strategy == "" && l.Reach == OfSymbol {
+	if s.strategy == "" && l.Scope == OfSymbol {
 		u.Symbol = scope.key
 	}
 	value, limit := number(f.value, f.unit), number(f.limit, f.unit)

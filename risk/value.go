@@ -86,7 +86,7 @@ func (l *Limits) Tighten(strategy, name, value string) error {
 	switch {
 	case limit == nil || limit.measure == nil:
 		return fmt.Errorf("%s %s: unknown limit (known: %s)", name, value, strings.Join(Tightenable(), ", "))
-	case limit.Reach == OfStrategy && strategy == "":
+	case limit.Scope == OfStrategy && strategy == "":
 		return fmt.Errorf("%s %s: this limit belongs to a strategy: name the strategy", name, value)
 	}
 	switch problem, hint := limit.Parse(&tighter, value); {

@@ -47,14 +47,14 @@ func nearby(p strategy.Parameter, text string) (values []string) {
 		if p.Kind == "int" {
 			near = near.Round(0)
 		}
-		if text := before + near.String() + after; within(near, p) && !slices.Contains(values, text) {
+		if text := before + near.String() + after; inRange(near, p) && !slices.Contains(values, text) {
 			values = append(values, text)
 		}
 	}
 	return values
 }
 
-func within(value decimal.Decimal, p strategy.Parameter) bool {
+func inRange(value decimal.Decimal, p strategy.Parameter) bool {
 	if least, err := decimal.NewFromString(p.Min); err == nil && value.LessThan(least) {
 		return false
 	}

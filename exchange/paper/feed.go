@@ -32,8 +32,8 @@ func (f *feed) fresh(nowMS int64, maxAge time.Duration) bool {
 	return f.asOfMS > 0 && nowMS-f.asOfMS <= maxAge.Milliseconds()
 }
 
-// because returns the error of the last request as the end of a sentence.
-func (f *feed) because() string {
+// errorSuffix returns the error of the last request as the end of a sentence.
+func (f *feed) errorSuffix() string {
 	if f.err == nil {
 		return ""
 	}
@@ -258,7 +258,7 @@ func (v *Venue) withdraw(key exchange.SymbolKey) {
 	}
 	v.config.OnStale(f.staleness(key))
 	v.config.Notify("paper.stale", fmt.Sprintf("the venue's data of %s are older than %s%s: the symbol accepts and fills nothing until new data arrive",
-		key, v.config.MaxAge, f.because()))
+		key, v.config.MaxAge, f.errorSuffix()))
 }
 
 // runClock processes due events: orders reaching the order book, funding payments, data becoming too old.

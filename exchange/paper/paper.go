@@ -218,9 +218,9 @@ func (v *Venue) notReady(key exchange.SymbolKey) string {
 	case f.fresh(now, v.config.MaxAge):
 		return ""
 	case f.asOfMS == 0:
-		return fmt.Sprintf("the venue has not reported any data of %s yet%s", key, f.because())
+		return fmt.Sprintf("the venue has not reported any data of %s yet%s", key, f.errorSuffix())
 	}
-	return fmt.Sprintf("the venue's data of %s are %s old, more than max_age %s%s", key, age(now-f.asOfMS), v.config.MaxAge, f.because())
+	return fmt.Sprintf("the venue's data of %s are %s old, more than max_age %s%s", key, age(now-f.asOfMS), v.config.MaxAge, f.errorSuffix())
 }
 
 // Watch adds a symbol to the feed.

@@ -62,7 +62,7 @@ func offsetOf(step int, interval exchange.Interval) int64 {
 //
 // A short is the mirror image.
 func (b *orderBook) adverse(low, high exchange.Price) PathOrder {
-	buys, sells := b.bids.within(low, high) || b.entering(exchange.Buy, low, high), b.asks.within(low, high) || b.entering(exchange.Sell, low, high)
+	buys, sells := b.bids.bestWithin(low, high) || b.entering(exchange.Buy, low, high), b.asks.bestWithin(low, high) || b.entering(exchange.Sell, low, high)
 	switch side := b.netSide(); {
 	case b.trails && side > 0 && !b.stopped(falling, low, high):
 		return HighFirst
@@ -107,7 +107,7 @@ func (b *orderBook) stopped(direction int, low, high exchange.Price) bool {
 		return true
 	}
 	for i := range b.conditional {
-		if b.conditional[i][direction].within(low, high) {
+		if b.conditional[i][direction].bestWithin(low, high) {
 			return true
 		}
 	}
@@ -118,7 +118,7 @@ func (b *orderBook) stopped(direction int, low, high exchange.Price) bool {
 func (b *orderBook) entering(side exchange.Side, low, high exchange.Price) bool {
 	for i := range b.conditional {
 		for j := range b.conditional[i] {
-			if o := b.conditional[i][j].best(); o != nil && o.Side == side && b.conditional[i][j].within(low, high) &&
+			if o := b.conditional[i][j].best(); o != nil && o.Side == side && b.conditional[i][j].bestWithin(low, high) &&
 				(o.Market == exchange.Spot || o.opens()) {
 				return true
 			}
@@ -127,8 +127,8 @@ func (b *orderBook) entering(side exchange.Side, low, high exchange.Price) bool 
 	return false
 }
 
-// within reports whether the best price is within low..high.
-func (l *ladder) within(low, high exchange.Price) bool {
+// bestWithin reports whether the best price is within low..high.
+func (l *ladder) bestWithin(low, high exchange.Price) bool {
 	price, ok := l.price()
 	return ok && price >= low && price <= high
 }

@@ -81,7 +81,7 @@ func (m *market) normal() float64 {
 func (m *market) candle(atMS int64) exchange.Candle {
 	open := m.last
 	move := m.move()
-	closes := m.within(open + float64(open*move))
+	closes := m.wholeTicks(open + float64(open*move))
 	reach := float64(open * float64(m.usual*m.wild))
 	high := max(open, closes) + math.Floor(float64(reach*float64(m.uniform()*0.6)))
 	low := max(1, min(open, closes)-math.Floor(float64(reach*float64(m.uniform()*0.6))))
@@ -115,9 +115,9 @@ func (m *market) move() float64 {
 	return max(-0.3, min(0.3, move))
 }
 
-// within rounds a price to whole ticks and keeps it within bounds that no order and no sum can
+// wholeTicks rounds a price to whole ticks and keeps it within bounds that no order and no sum can
 // overflow.
-func (m *market) within(ticks float64) float64 {
+func (m *market) wholeTicks(ticks float64) float64 {
 	return max(1, math.Floor(min(ticks, 64*m.start)+0.5))
 }
 

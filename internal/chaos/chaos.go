@@ -1,6 +1,6 @@
 // Package chaos kills the real binary over a failing exchange and judges the outcome by the exchange's own state.
 //
-// A trial starts a simulated exchange and a daemon as processes, with a witness between them
+// A trial starts a simulated exchange and a daemon as processes, with a recording proxy between them
 // that records every placement. The daemon is killed again and again, at random moments or at
 // named points, while the exchange drops, delays and refuses requests. Then it is left alone,
 // and the position must become exactly the target.
@@ -78,12 +78,12 @@ const (
 // trial is a running Trial.
 type trial struct {
 	Trial
-	began   time.Time
-	dice    *rand.Rand
-	venue   *venue
-	witness *witness
-	daemon  *daemon
-	report  *Report
+	began  time.Time
+	dice   *rand.Rand
+	venue  *venue
+	proxy  *recordingProxy
+	daemon *daemon
+	report *Report
 }
 
 // Run runs the trial. An error is a failure of the trial itself; the daemon's faults are
@@ -119,10 +119,10 @@ func (t *trial) run(ctx context.Context) (err error) {
 	if t.venue, err = startVenue(ctx, t.Binary, filepath.Join(t.Directory, "exchange.log"), more...); err != nil {
 		return err
 	}
-	if t.witness, err = newWitness(t.venue.address, t.venue.ahead); err != nil {
+	if t.proxy, err = newRecordingProxy(t.venue.address, t.venue.ahead); err != nil {
 		return err
 	}
-	if err := writeConfig(t.Directory, "http://"+t.witness.address(), &t.Habits, t.Targets); err != nil {
+	if err := writeConfig(t.Directory, "http://"+t.proxy.address(), &t.Habits, t.Targets); err != nil {
 		return err
 	}
 	t.progress("exchange", "a simulated exchange at http://%s; %d faults; variants %q", t.venue.address, len(t.Faults), t.Habits.Variants)
@@ -206,8 +206,8 @@ func (t *trial) killOnce(ctx context.Context) error {
 	if err := t.start(ctx, ""); err != nil {
 		return err
 	}
-	t.witness.forget()
-	arrived := t.witness.arrived
+	t.proxy.forget()
+	arrived := t.proxy.arrived
 	if t.dice.IntN(2) == 0 {
 		arrived = nil
 	}
@@ -239,11 +239,11 @@ func (t *trial) pauseOnce(ctx context.Context) error {
 	if err := t.start(ctx, ""); err != nil {
 		return err
 	}
-	t.witness.forget()
+	t.proxy.forget()
 	steps := []func() error{t.daemon.freeze, t.daemon.thaw}
 	waits := []time.Duration{t.Every, pausedFor, t.Every}
 	for i, wait := range waits {
-		arrived := t.witness.arrived
+		arrived := t.proxy.arrived
 		if i > 0 {
 			arrived = nil
 		}
@@ -365,8 +365,8 @@ func (t *trial) close() error {
 	if t.daemon != nil {
 		t.daemon.kill()
 	}
-	if t.witness != nil {
-		errs = append(errs, t.witness.close())
+	if t.proxy != nil {
+		errs = append(errs, t.proxy.close())
 	}
 	if t.venue != nil {
 		errs = append(errs, t.venue.stop())

@@ -68,7 +68,7 @@ func (r *Report) problem(format string, values ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, values...))
 }
 
-// judge stops the daemon and compares exchange, witness and journal.
+// judge stops the daemon and compares exchange, proxy and journal.
 func (t *trial) judge(ctx context.Context) error {
 	if took, ok := t.daemon.safeAfter(); ok {
 		t.report.safe = append(t.report.safe, took)
@@ -107,7 +107,7 @@ func (t *trial) judge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	sent, unread := t.witness.seen()
+	sent, unread := t.proxy.seen()
 	t.judgeSending(state, sent, unread, records)
 	t.report.OK = len(t.report.Problems) == 0
 	return nil

@@ -138,7 +138,7 @@ func TestTheWitnessHidesNoFault(t *testing.T) {
 	go server.Serve(listener)
 	t.Cleanup(func() { server.Close() })
 	const ahead = -time.Hour // the exchange's clock has another time
-	w, err := newWitness(listener.Addr().String(), ahead)
+	w, err := newRecordingProxy(listener.Addr().String(), ahead)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ var wallet = []Row{
 		edit("reconcile.spotStops.stoppable", "«d.spotPosition().missingInWallet() > 0»", "symbol.missedFor.sinceMS != 0")},
 	{"canceled_stop_refused", "a start counts the refusals from before a stop that the exchange accepted and canceled", "3",
 		"reconcile TestCanceledStopEndsItsRefusals",
-		edit("reconcile/account.refusals.note", "body.State == placement.Canceled", "false")},
+		edit("reconcile/account.refusedIntents.note", "body.State == placement.Canceled", "false")},
 	{"release_waits", "the stop of what a canceled stop has released waits for refusals from before", "3",
 		"runtime/engine TestEndedStopEndsTheWaitOfRefusedStops",
 		edit("runtime/engine.dispatcher.canceled", "d.backoffs.released(«order.Symbol()»)", "exchange.SymbolKey{}")},

@@ -266,8 +266,8 @@ func refusalOf(request *exchange.Request, way int64) *exchange.Refusal {
 var hanging = []exchange.Operation{exchange.FuturesAccount, exchange.FuturesOpenOrders, exchange.FuturesOpenPositions, exchange.FuturesTicker,
 	exchange.SpotOpenOrders, exchange.SpotWallet, exchange.SpotTicker, exchange.FuturesCandles, exchange.SpotCandles, exchange.FuturesOrder}
 
-// hangs reports whether a read remains unanswered.
-func (b *beyond) hangs(request *exchange.Request) bool {
+// leavesUnanswered reports whether a read remains unanswered.
+func (b *beyond) leavesUnanswered(request *exchange.Request) bool {
 	return b != nil && slices.ContainsFunc(b.episodes, func(e *episode) bool { return e.class == HungReads && e.operation == request.Operation })
 }
 

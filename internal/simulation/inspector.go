@@ -130,12 +130,12 @@ func (i *inspector) exposure() {
 				}
 			}
 		}
-		i.within(watch, buys, sells)
+		i.checkExposure(watch, buys, sells)
 		i.followProtection(watch)
 	}
 }
 
-func (i *inspector) within(watch *watch, buys, sells exchange.Quantity) {
+func (i *inspector) checkExposure(watch *watch, buys, sells exchange.Quantity) {
 	limit := watch.role.limit() + watch.held.slack
 	position := watch.held.exposed()
 	if long := position + buys; buys > 0 && long > limit {

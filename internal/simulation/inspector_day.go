@@ -114,11 +114,11 @@ func (f *figures) dayed(r *record.Record, body *record.Day) {
 	if begins {
 		c.loose = new(big.Rat).Sub(most, least)
 		c.loose.Add(c.loose, bound)
-		f.within("the equity that a day of "+r.Strategy+" began with", ratOf(body.Equity), least, most, bound)
+		f.checkBetween("the equity that a day of "+r.Strategy+" began with", ratOf(body.Equity), least, most, bound)
 		f.reach(reachedDay)
 	}
 	if before.StartMS != 0 && before.Peak.Less(body.Peak) {
-		f.within("the peak of "+r.Strategy, ratOf(body.Peak), least, most, bound)
+		f.checkBetween("the peak of "+r.Strategy, ratOf(body.Peak), least, most, bound)
 		f.reach(reachedPeak)
 	}
 }
@@ -128,8 +128,8 @@ func (f *figures) covers(markets string) bool {
 	return !slices.ContainsFunc(f.w.portfolio.roles, func(r role) bool { return !strings.Contains(markets, r.key.Market.String()) })
 }
 
-// within checks that a figure is within two others and a bound.
-func (f *figures) within(what string, have, least, most, bound *big.Rat) {
+// checkBetween checks that a figure is within two others and a bound.
+func (f *figures) checkBetween(what string, have, least, most, bound *big.Rat) {
 	if new(big.Rat).Sub(least, bound).Cmp(have) > 0 || new(big.Rat).Add(most, bound).Cmp(have) < 0 {
 		f.w.fail("figures", "%s: want %s to %s by the fills, have %s", what, least.FloatString(8), most.FloatString(8), have.FloatString(8))
 	}

@@ -113,7 +113,7 @@ func (w *world) route(f *flight) {
 			return
 		}
 		w.giveUp(f, "timeout", timeoutMS)
-	case w.beyond.hangs(request):
+	case w.beyond.leavesUnanswered(request):
 		f.doomed = true
 		w.giveUp(f, "timeout", timeoutMS)
 		return

@@ -62,7 +62,7 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 		return answer, nil
 	}
 	shown := answer
-	if known := v.within(w, key); len(known) > 0 {
+	if known := v.recentAnswers(w, key); len(known) > 0 {
 		pick := w.network.below(int64(len(known)))
 		if w.harsh {
 			pick = 0
@@ -81,8 +81,8 @@ func (v *venue) stale(w *world, request *exchange.Request, answer exchange.Answe
 	return shown, nil
 }
 
-// within returns the answers not older than L, the oldest first.
-func (v *venue) within(w *world, key replicaKey) []replica {
+// recentAnswers returns the answers not older than L, the oldest first.
+func (v *venue) recentAnswers(w *world, key replicaKey) []replica {
 	known := v.replica[key]
 	for len(known) > 1 && known[1].fromMS < w.nowMS-w.bounds.StalenessMS {
 		known = known[1:]

@@ -37,7 +37,7 @@ func TestALimitsRowReachesEveryView(t *testing.T) {
 			t.Errorf("want a row of %s in docs/risk.md and docs/configuration.md", l.Name)
 		}
 		named := func(k configs.Key) bool { return k.Path == "risk."+l.Name }
-		if !slices.ContainsFunc(strategy, named) || slices.ContainsFunc(account, named) != (l.Reach != risk.OfStrategy) {
+		if !slices.ContainsFunc(strategy, named) || slices.ContainsFunc(account, named) != (l.Scope != risk.OfStrategy) {
 			t.Errorf("want the key %s in the schema of a strategy's file, and in the account's if the account has the limit", l.Name)
 		}
 		if l.Of != "" {

@@ -52,7 +52,7 @@ func (p *Placement) Purpose() placement.Purpose { return p.purpose }
 // botd's own, and an order found on the exchange has the key "found".
 func (p *Placement) Key() string { return p.key }
 
-// Wallet returns what the spot wallet showed before it was sent.
+// Funds returns what the account showed before it was sent.
 func (p *Placement) Funds() record.Funds { return p.funds }
 
 // Order returns its order as sent.

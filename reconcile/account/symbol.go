@@ -192,7 +192,7 @@ func (s *Symbol) fill(p *Placement, grown exchange.Quantity, atMS int64, bounds 
 	s.expose(p, grown, atMS, bounds)
 	s.known += grown * exchange.Quantity(p.order.Side.Sign())
 	if s.key.Market == exchange.Futures {
-		s.opened = within(s.opened, s.known)
+		s.opened = clampedTo(s.opened, s.known)
 	}
 	if p.order.Side == exchange.Buy {
 		s.bought += grown
@@ -232,8 +232,8 @@ func towardZero(position, reduction exchange.Quantity) exchange.Quantity {
 	return 0
 }
 
-// within bounds a part of a signed position to the position. A part can be larger if its opening was booked after its reduction.
-func within(part, position exchange.Quantity) exchange.Quantity {
+// clampedTo bounds a part of a signed position to the position. A part can be larger if its opening was booked after its reduction.
+func clampedTo(part, position exchange.Quantity) exchange.Quantity {
 	if part.Sign() != position.Sign() {
 		return 0
 	}

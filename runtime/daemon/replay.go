@@ -25,8 +25,8 @@ const (
 	recordsPerReport = 1 << 10          // records between two reads of the clock
 )
 
-// reading reports how far a journal has been read.
-type reading struct {
+// replayProgress reports how far a journal has been read.
+type replayProgress struct {
 	done, total int64
 	next        time.Time
 	notify      func(lines ...string) // systemd
@@ -34,7 +34,7 @@ type reading struct {
 }
 
 // step counts a record; it reads the clock only occasionally.
-func (r *reading) step(now func() time.Time) {
+func (r *replayProgress) step(now func() time.Time) {
 	if r.done++; r.done%recordsPerReport != 0 {
 		return
 	}
@@ -86,7 +86,7 @@ func (p *process) path() string { return filepath.Join(p.directory, journal.File
 func (p *process) replay(
 	ctx context.Context, replay func(context.Context, func(*record.Record) error) error, apply func(*record.Record),
 ) error {
-	progress := reading{total: p.store.Records(), next: time.Now().Add(firstReportAfter), notify: p.supervisor.Notify,
+	progress := replayProgress{total: p.store.Records(), next: time.Now().Add(firstReportAfter), notify: p.supervisor.Notify,
 		say: func(text string) {
 			p.console.Say("journal.reading", "journal   %s; nothing is sent until all are read", text)
 		}}

@@ -40,7 +40,7 @@ func TestReadingALongJournalReportsProgress(t *testing.T) {
 	began := time.Unix(0, 0)
 	now := began
 	var notified, reported []string
-	r := reading{
+	r := replayProgress{
 		total:  100_000,
 		next:   began.Add(firstReportAfter),
 		notify: func(lines ...string) { notified = append(notified, lines...) },
@@ -60,7 +60,7 @@ func TestReadingALongJournalReportsProgress(t *testing.T) {
 		len(notified) != 2*len(reported) {
 		t.Errorf("systemd: want %q each time, have %q and %d in all", want, notified[:2], len(notified))
 	}
-	quick := reading{
+	quick := replayProgress{
 		next:   began.Add(firstReportAfter),
 		notify: func(...string) { t.Error("a short one: want systemd left alone") },
 		say:    func(string) { t.Error("a short one: want nothing reported") },

@@ -67,7 +67,7 @@ func (r *reporter) standingDown() []Degraded {
 func (r *reporter) halted() (all []Degraded) {
 	for _, h := range r.tracker.Halts() {
 		all = append(all, Degraded{State: "halted", Scope: h.Scope, Cause: h.Level.String() + ": " + h.Reason, SinceMS: h.AtMS,
-			Remedy: "botd rearm" + flagOf(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.halts.requestedMS)),
+			Remedy: "botd rearm" + rearmFlags(h.Scope), Blind: r.HaltBlind(h.Level, h.Scope, max(h.AtMS, r.halts.requestedMS)),
 			ExitsAccepted: r.exitsAccepted(h.Scope, h.Level), Remaining: r.remaining(h.Scope, h.Level)})
 	}
 	return all
@@ -273,7 +273,7 @@ func (r *reporter) exitsAccepted(scope account.Scope, level record.HaltLevel) bo
 	return true
 }
 
-func flagOf(scope account.Scope) string {
+func rearmFlags(scope account.Scope) string {
 	switch {
 	case scope.Strategy != "":
 		return " --strategy " + scope.Strategy

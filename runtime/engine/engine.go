@@ -113,8 +113,8 @@ type Measured uint8
 
 // The measurable operations.
 const (
-	MeasuredCycle Measured = iota + 1 // one decision of a strategy
-	MeasuredCheck                     // one check of an intent by the gate
+	MeasuredDecision Measured = iota + 1 // one decision of a strategy
+	MeasuredCheck                        // one check of an intent by the gate
 )
 
 // Measure sets a function called before each cycle and check; the function it returns is called

@@ -63,7 +63,7 @@ func TestDecisionsAndChecksAreMeasured(t *testing.T) {
 	})
 	w.engine.tick.decide(w.engine.legs[0], w.now)
 	w.engine.dispatcher.dispatch(w.engine.legs[0], w.entry())
-	if done[MeasuredCycle] != 1 || done[MeasuredCheck] != 1 || open != 0 {
+	if done[MeasuredDecision] != 1 || done[MeasuredCheck] != 1 || open != 0 {
 		t.Errorf("want one decision and one check, have %v, %d open", done, open)
 	}
 }

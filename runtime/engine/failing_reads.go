@@ -69,15 +69,15 @@ func (s *readHealth) blinded(d *domain) bool {
 // Blind reports whether reads required for a symbol have failed for so long that nothing may open
 // on it, even while a round hangs.
 func (s *readHealth) Blind(key exchange.SymbolKey) bool {
-	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) && s.blinded(d) })
+	return s.roundHangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return d.covers(key) && s.blinded(d) })
 }
 
 // accountOrMarketBlind reports whether the account or a market is blind.
 func (s *readHealth) accountOrMarketBlind() bool {
-	return s.hangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return !d.oneSymbol() && s.blinded(d) })
+	return s.roundHangs() || slices.ContainsFunc(s.domains, func(d *domain) bool { return !d.oneSymbol() && s.blinded(d) })
 }
 
-func (s *readHealth) hangs() bool { return s.nowMS-s.readingMS > blindAfterMS }
+func (s *readHealth) roundHangs() bool { return s.nowMS-s.readingMS > blindAfterMS }
 
 // failing returns for how many consecutive rounds a symbol's data could not be read.
 func (s *readHealth) failing(key exchange.SymbolKey) (rounds int) {
@@ -179,7 +179,7 @@ func (s *readHealth) rulesOf(d *domain) *exchange.Symbol {
 
 // degraded lists the blind domains.
 func (s *readHealth) degraded() (all []Degraded) {
-	if s.hangs() && s.worst() == 0 {
+	if s.roundHangs() && s.worst() == 0 {
 		all = append(all, Degraded{State: "blind", Cause: "no answer for 30 s", SinceMS: cmp.Or(s.soundMS, s.readingMS), Remedy: blindRemedy})
 	}
 	for _, d := range s.domains {

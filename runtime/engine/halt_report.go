@@ -49,15 +49,15 @@ func (r *reporter) blindRead(leg *leg, sinceMS int64, add func(string, ...any)) 
 	key := leg.symbol.Key()
 	switch cause, seenMS := r.readHealth.cause(key); {
 	case !leg.symbol.Read():
-		add("%s has not been read since the start%s", key, because(cause))
+		add("%s has not been read since the start%s", key, causeSuffix(cause))
 	case cause != "":
-		add("%s has not been readable since %s%s", key, time.UnixMilli(seenMS).UTC().Format(time.RFC3339), because(cause))
+		add("%s has not been readable since %s%s", key, time.UnixMilli(seenMS).UTC().Format(time.RFC3339), causeSuffix(cause))
 	case leg.rounds.readMS < sinceMS:
 		add("%s has not been read since the halt", key)
 	}
 }
 
-func because(cause string) string {
+func causeSuffix(cause string) string {
 	if cause == "" {
 		return ""
 	}

@@ -263,7 +263,7 @@ func (l *limits) limitedBy(strategy string) (all []Degraded) {
 		if b.Expired(l.nowMS) {
 			continue
 		}
-		remedy := "botd rearm" + flagOf(scope)
+		remedy := "botd rearm" + rearmFlags(scope)
 		if b.UntilMS != 0 {
 			remedy = risk.ClearsAutomatically
 		}

@@ -179,7 +179,7 @@ func TestDrawdownBlocksEntriesUntilRearm(t *testing.T) {
 				risk.StateBreached,
 				"101 USDT",
 				"100 USDT",
-			), "botd rearm"+flagOf(
+			), "botd rearm"+rearmFlags(
 				account.Scope{Strategy: strings.TrimPrefix(strings.TrimPrefix(c.scope, "account"), "strategy ")},
 			); u.Remedy != want {
 				t.Errorf("the remedy of a drawdown: want %q, have %q", want, u.Remedy)

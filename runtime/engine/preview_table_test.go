@@ -261,7 +261,7 @@ func TestHaltOrdersAreAccepted(t *testing.T) {
 		}
 	}
 	for want, scope := range map[string]account.Scope{"": {}, " --strategy one": {Strategy: "one", Symbol: bitcoin}, " --symbol BTC-USDT": {Symbol: bitcoin}} {
-		if have := flagOf(scope); have != want {
+		if have := rearmFlags(scope); have != want {
 			t.Errorf("want %q, have %q", want, have)
 		}
 	}

@@ -18,7 +18,7 @@ func checkRecalled(t testing.TB, e *Engine) {
 	for _, o := range e.sender.sent {
 		p, under := e.calls[o.call.ID]
 		why := e.permission.withdrawn(o.queued)
-		if timeAlone := e.nowMS-e.sender.examinedMS < recallAllMS && (e.nowMS > o.call.DeadlineMS || e.readHealth.hangs()); timeAlone {
+		if timeAlone := e.nowMS-e.sender.examinedMS < recallAllMS && (e.nowMS > o.call.DeadlineMS || e.readHealth.roundHangs()); timeAlone {
 			continue
 		}
 		if under && p.recalled == "" && why != "" {

@@ -32,7 +32,7 @@ func (t *tick) candle(leg *leg, candles *exchange.Candles, at int) {
 func (t *tick) decide(leg *leg, nominalMS int64) {
 	t.refreshView(leg, nominalMS)
 	if t.measure != nil {
-		defer t.measure(MeasuredCycle, leg.config.Name)()
+		defer t.measure(MeasuredDecision, leg.config.Name)()
 	}
 	t.guard(leg, leg.ask)
 }

@@ -220,7 +220,7 @@ func seconds(ms int64) float64 { return float64(ms) / 1000 }
 func (m *Metrics) Measure(what engine.Measured, strategy string) (done func()) {
 	began := time.Now()
 	histogram := m.checkSeconds.WithLabelValues()
-	if what == engine.MeasuredCycle {
+	if what == engine.MeasuredDecision {
 		histogram = m.cycleSeconds.WithLabelValues(m.known.strategy(strategy))
 	}
 	return func() { histogram.Observe(time.Since(began).Seconds()) }

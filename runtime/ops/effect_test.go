@@ -212,7 +212,7 @@ func TestWhatTheDaemonCounts(t *testing.T) {
 		{"the kill switch's lane", func(m *Metrics) { m.LaneUsed(1500 * time.Millisecond) },
 			"out_of_band_halts_total{} +1; out_of_band_halt_seconds{} +1.5; " +
 				"kill_switch_beside_engine_total{} +1; kill_switch_beside_engine_seconds{} +1.5"},
-		{"a cycle", func(m *Metrics) { m.Measure(engine.MeasuredCycle, "trend")() }, "strategy_cycle_duration_seconds{trend} number +1"},
+		{"a cycle", func(m *Metrics) { m.Measure(engine.MeasuredDecision, "trend")() }, "strategy_cycle_duration_seconds{trend} number +1"},
 		{"a check", func(m *Metrics) { m.Measure(engine.MeasuredCheck, "trend")() }, "risk_check_duration_seconds{} number +1"},
 		{"streams", func(m *Metrics) { m.StreamClients(3) }, "sse_clients{} +3"},
 		{"a slow stream", func(m *Metrics) { m.StreamEnded("slow") }, "sse_disconnects_total{slow} +1"},

@@ -48,7 +48,7 @@ func (m *Metrics) Status(s *engine.Status) {
 	}
 	m.limits(s)
 	m.orders(s)
-	m.books(s, made)
+	m.ledgerFigures(s, made)
 }
 
 func (m *Metrics) strategy(t *engine.StrategyStatus, nowMS int64) {
@@ -153,9 +153,9 @@ func (g *symbolGauges) add(t *engine.StrategyStatus, unrealized exchange.Amount)
 	}
 }
 
-// books sets the ledger's figures, each in one step so that no scrape sees a partial sum. Only USDT
+// ledgerFigures sets the ledger's figures, each in one step so that no scrape sees a partial sum. Only USDT
 // amounts are added up.
-func (m *Metrics) books(s *engine.Status, made map[string]profit.Profit) {
+func (m *Metrics) ledgerFigures(s *engine.Status, made map[string]profit.Profit) {
 	type wallet struct{ market, asset string }
 	net, paid, unexplained := map[string]exchange.Amount{}, map[string]exchange.Amount{}, map[wallet]exchange.Amount{}
 	for strategy, p := range made {

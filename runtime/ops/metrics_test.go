@@ -431,7 +431,7 @@ func TestGaugesThatAreReadAtEachScrape(t *testing.T) {
 	if have := value(t, m, "botd_lease_expiry_timestamp_seconds"); !math.IsInf(have, 1) {
 		t.Errorf("lease: want one without an end, have %v", have)
 	}
-	m.Measure(engine.MeasuredCycle, "trend")()
+	m.Measure(engine.MeasuredDecision, "trend")()
 	m.Measure(engine.MeasuredCheck, "trend")()
 	expect(t, m, 1, "botd_strategy_cycle_duration_seconds", "strategy=trend")
 	expect(t, m, 1, "botd_risk_check_duration_seconds")

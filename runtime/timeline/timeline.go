@@ -84,7 +84,7 @@ const near = 5 * time.Second
 // Line takes a line of the log.
 func (s *Story) Line(l *ops.LogLine) {
 	at, err := time.Parse(time.RFC3339Nano, l.Time)
-	if err != nil || !s.within(at.Add(-near)) && !s.within(at.Add(near)) && !s.within(at) {
+	if err != nil || !s.covers(at.Add(-near)) && !s.covers(at.Add(near)) && !s.covers(at) {
 		return
 	}
 	if l.ClientOrderID != "" {
@@ -120,7 +120,7 @@ func (s *Story) again(e *Event) bool {
 		if first.Until != nil {
 			last = *first.Until
 		}
-		if at := e.At.UTC(); at.Sub(last) < forgetAfter && s.within(at) {
+		if at := e.At.UTC(); at.Sub(last) < forgetAfter && s.covers(at) {
 			first.Again, first.Until = first.Again+1, &at
 			return true
 		}
@@ -178,14 +178,14 @@ func (s *Story) Incident(i *view.Incident) {
 	}
 }
 
-func (s *Story) within(at time.Time) bool {
+func (s *Story) covers(at time.Time) bool {
 	return !at.Before(s.Since) && (s.Until.IsZero() || !at.After(s.Until))
 }
 
 func (s *Story) add(e Event) {
 	e.At = e.At.UTC()
 	switch {
-	case !s.within(e.At) || s.Strategy != "" && e.Strategy != "" && e.Strategy != s.Strategy:
+	case !s.covers(e.At) || s.Strategy != "" && e.Strategy != "" && e.Strategy != s.Strategy:
 	case len(s.events) >= maxEvents:
 		s.Left++
 	default:

@@ -89,7 +89,7 @@ func (p *Pool) turn(name string, s strategy.Strategy) (token chan struct{}) {
 
 func (p *Pool) perform(ask *engine.Ask) strategy.Result {
 	if p.Measure != nil {
-		defer p.Measure(engine.MeasuredCycle, ask.Name)()
+		defer p.Measure(engine.MeasuredDecision, ask.Name)()
 	}
 	return ask.Task.Perform(ask.Strategy)
 }

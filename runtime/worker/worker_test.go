@@ -173,7 +173,7 @@ func TestCallsAreMeasuredWithoutTheirWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var measured []string
 		p := Pool{Measure: func(what engine.Measured, strategy string) func() {
-			if what != engine.MeasuredCycle {
+			if what != engine.MeasuredDecision {
 				t.Errorf("want a cycle measured, have %v", what)
 			}
 			began := time.Now()

@@ -84,7 +84,7 @@ func NextWhile[T ~int64](a, b *SMA, values []T, compare int) (taken, now int) {
 	// when multiplied.
 	most := math.MaxInt64 / 2 / (timesA * timesB)
 	now = compare
-	if a.within(most) && b.within(most) {
+	if a.meanAtMost(most) && b.meanAtMost(most) {
 		sumA, sumB, ringA, ringB, atA, atB := int64(a.low), int64(b.low), a.ring, b.ring, a.next, b.next
 		for ; taken < len(values) && int64(values[taken]) <= most && now == compare; taken++ {
 			value := int64(values[taken])
@@ -108,7 +108,7 @@ func NextWhile[T ~int64](a, b *SMA, values []T, compare int) (taken, now int) {
 	return taken, now
 }
 
-// within reports whether the mean of the sum's values is at most `most`.
-func (s *SMA) within(most int64) bool {
+// meanAtMost reports whether the mean of the sum's values is at most `most`.
+func (s *SMA) meanAtMost(most int64) bool {
 	return s.high == 0 && s.low <= uint64(most)*uint64(len(s.ring))
 }

@@ -125,7 +125,7 @@ func (s *averaging) Decide(view *strategy.View, plan *strategy.Plan) {
 		a.sell()
 		return
 	}
-	if a.above() {
+	if a.takeProfitReached() {
 		a.Remember(dcaSelling, 1)
 		plan.Hold(strategy.Flat(), "the price is above the mean by the take-profit")
 		return
@@ -191,8 +191,8 @@ func (a *averagingTurn) keep(quantity exchange.Quantity) {
 	}
 }
 
-// above reports whether the price is above the mean by the take-profit.
-func (a *averagingTurn) above() bool {
+// takeProfitReached reports whether the price is above the mean by the take-profit.
+func (a *averagingTurn) takeProfitReached() bool {
 	quantity := exchange.Quantity(a.Recall(dcaQuantity))
 	if a.profit <= 0 || quantity <= 0 || a.View.Position.Quantity <= 0 {
 		return false

@@ -222,11 +222,11 @@ func showHalt(w io.Writer, h *api.HaltAnswer) {
 	if h.DryRun {
 		return
 	}
-	fmt.Fprintf(w, "halted: %s (%s). Rearm with: botd rearm%s\n", h.Level, h.Reason, flagOf(h.Scope))
+	fmt.Fprintf(w, "halted: %s (%s). Rearm with: botd rearm%s\n", h.Level, h.Reason, scopeFlags(h.Scope))
 }
 
-// flagOf returns the flag that selects a scope on the command line.
-func flagOf(scope string) string {
+// scopeFlags returns the flag that selects a scope on the command line.
+func scopeFlags(scope string) string {
 	fields := strings.Fields(scope)
 	switch {
 	case len(fields) == 2 && fields[0] == "strategy":

@@ -19,10 +19,10 @@ import (
 	"time"
 )
 
-// witness is a proxy between daemon and exchange. It records each placement's bytes and
+// recordingProxy is a proxy between daemon and exchange. It records each placement's bytes and
 // answer, and passes on every fault: a truncated or missing answer stays truncated or
 // missing.
-type witness struct {
+type recordingProxy struct {
 	server   *http.Server
 	listener net.Listener
 	done     chan error
@@ -34,7 +34,7 @@ type witness struct {
 	unread []string // placements whose body is not an order
 }
 
-// placement is a placement that the witness saw.
+// placement is a placement that the proxy saw.
 type placement struct {
 	clientID string
 	reduces  bool // reduceOnly or closePosition: a repeat may be refused
@@ -43,12 +43,12 @@ type placement struct {
 	body     string
 }
 
-// headerTimestamp is copied from the interface (3.1): the witness shares no code with the
+// headerTimestamp is copied from the interface (3.1): the proxy shares no code with the
 // client it observes.
 const headerTimestamp = "x-timestamp"
 
 // lateAfter is the exchange's window (exchange/sim/server), minus the latency between the
-// witness and the exchange.
+// proxy and the exchange.
 const lateAfter = 4500 * time.Millisecond
 
 // late reports whether a request is outside the window of its timestamp, as after a pause
@@ -61,12 +61,12 @@ func late(stamp string, now time.Time) bool {
 // maxSeen bounds how much of an order's body is read.
 const maxSeen = 1 << 20
 
-func newWitness(exchange string, ahead time.Duration) (*witness, error) {
+func newRecordingProxy(exchange string, ahead time.Duration) (*recordingProxy, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	w := &witness{listener: listener, done: make(chan error, 1), arrived: make(chan struct{}, 1), ahead: ahead}
+	w := &recordingProxy{listener: listener, done: make(chan error, 1), arrived: make(chan struct{}, 1), ahead: ahead}
 	// Connections are not reused: the transport would silently retry a read on a broken
 	// one, and hide the fault.
 	proxy := &httputil.ReverseProxy{
@@ -82,16 +82,16 @@ func newWitness(exchange string, ahead time.Duration) (*witness, error) {
 	return w, nil
 }
 
-func (w *witness) address() string { return w.listener.Addr().String() }
+func (w *recordingProxy) address() string { return w.listener.Addr().String() }
 
-func (w *witness) close() error {
+func (w *recordingProxy) close() error {
 	limited, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if w.server.Shutdown(limited) != nil {
 		w.server.Close()
 	}
 	if err := <-w.done; !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("witness: %w", err)
+		return fmt.Errorf("proxy: %w", err)
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (w *witness) close() error {
 type numbered struct{}
 
 // watch records a placement before it passes it on.
-func (w *witness) watch(next http.Handler) http.Handler {
+func (w *recordingProxy) watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
 		switch request.Method + " " + request.URL.Path {
 		case futuresPlacement, spotPlacement:
@@ -118,7 +118,7 @@ func (w *witness) watch(next http.Handler) http.Handler {
 	})
 }
 
-func (w *witness) saw(body []byte, late bool) int {
+func (w *recordingProxy) saw(body []byte, late bool) int {
 	var order struct {
 		ClientOrderID string `json:"client_order_id"`
 		SpotID        string `json:"clientOrderId"`
@@ -144,7 +144,7 @@ func (w *witness) saw(body []byte, late bool) int {
 func yes(v any) bool { return strings.EqualFold(fmt.Sprint(v), "true") }
 
 // recordAnswer records the answer to a placement.
-func (w *witness) recordAnswer(response *http.Response) error {
+func (w *recordingProxy) recordAnswer(response *http.Response) error {
 	if i, ok := response.Request.Context().Value(numbered{}).(int); ok {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -154,7 +154,7 @@ func (w *witness) recordAnswer(response *http.Response) error {
 }
 
 // forget drops the signal of an earlier placement.
-func (w *witness) forget() {
+func (w *recordingProxy) forget() {
 	select {
 	case <-w.arrived:
 	default:
@@ -162,7 +162,7 @@ func (w *witness) forget() {
 }
 
 // seen returns the placements so far.
-func (w *witness) seen() (sent []placement, unread []string) {
+func (w *recordingProxy) seen() (sent []placement, unread []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return append([]placement(nil), w.sent...), append([]string(nil), w.unread...)
