@@ -125,6 +125,31 @@ func shownOnce(t testing.TB, later bool) {
 	})
 }
 
+// A start knows its position, and one list of each snapshot does not show it.
+func TestPositionInOneListIsProtectedAfterStart(t *testing.T) {
+	t.Parallel()
+	shownOnceAfterStart(t)
+}
+
+func shownOnceAfterStart(t testing.TB) {
+	d := newDesk(t)
+	d.hold(20)
+	d.now += 1_000
+	d.tracker.Apply(&record.Record{AtMS: d.now, Body: record.Boot{Epoch: 2}})
+	d.tracker.Symbol(bitcoin).observation = observation{}
+	for _, shown := range [][2]exchange.Quantity{{20, 0}, {0, 20}} {
+		d.now += 1_000
+		d.tracker.Observe(&Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil),
+			Before: d.positions(shown[0]), Positions: d.positions(shown[1]), ClosedOf: []string{"BTC-USDT"}})
+		if d.tracker.Symbol(bitcoin).settled {
+			t.Error("want nothing concluded from it")
+		}
+		d.one(placement.StopLoss, func(w *Desired) {
+			w.Protection = strategy.Protection{Set: true, StopLoss: strategy.Distance{Share: 2_000_000}}
+		})
+	}
+}
+
 // The exchange executed the entry twice, and botd has sold its own part. One list does not show the remainder.
 func TestUnexplainedPositionKeepsStopAgainstOneList(t *testing.T) {
 	t.Parallel()

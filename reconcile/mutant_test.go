@@ -80,6 +80,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"adopted_unwitnessed":       func(t testing.TB) { adoptedThenEnded(t, -20_000, 30_000, true) },
 		"executed_exit_unknown":     exitBeyondItsAnswer,
 		"row_left_out":              func(t testing.TB) { shownOnce(t, false) },
+		"row_left_out_at_start":     shownOnceAfterStart,
 		"unexplained_stripped":      shownByOneList,
 		"margin_unasked":            func(t testing.TB) { marginOfLess(t, ForeignIgnore) },
 		"wallet_trusted":            stopDespiteShortfall,

@@ -381,7 +381,7 @@ func (s positionComparison) readPosition(symbol *SymbolState) bool {
 	symbol.doubled.reset()
 	if s.fetched.Before.Done() { // a second line of defense: two snapshots at least L apart decide, and the second includes what the first could have missed
 		if before, _ := find(s.fetched.Before.Items(), symbol.Key().Name); before.Signed() != now.Signed() || before.ID != now.ID {
-			if symbol.AtVenue() == 0 && symbol.Known() == 0 {
+			if symbol.AtVenue() == 0 {
 				s.useShownPosition(symbol) // it is protected, whichever list is right
 			}
 			s.assumeOpened(symbol)
