@@ -207,11 +207,13 @@ func (o *observedAccount) jointStopQuantity(symbol *SymbolState) exchange.Quanti
 }
 
 // walletUntrusted reports whether the newest wallet does not limit stops while botd stands down: it was read before the newest lists, may be older
-// than the last fill, shows none of a spot symbol's asset, not even the balance from before botd bought, or freezes less of it than the sales in the
+// than the last fill, shows none of a spot symbol's asset or less than the balance from before botd bought, or freezes less of it than the sales in the
 // open list require.
 func (o *observedAccount) walletUntrusted(symbol *SymbolState) bool {
 	old := !o.walletRead || o.walletFromMS <= symbol.FilledMS()+o.bounds.StalenessMS
-	return o.walletMS != 0 && (old || symbol.tooSmallToTrade(o.baseBalance(symbol)) || o.freezesLess(symbol))
+	shown := o.baseBalance(symbol)
+	lacks := symbol.tooSmallToTrade(shown) || !symbol.tooSmallToTrade(symbol.Baseline()-shown)
+	return o.walletMS != 0 && (old || lacks || o.freezesLess(symbol))
 }
 
 // yieldMS is the time for which a spot exit is left to a peer that holds the same units. When it ends,

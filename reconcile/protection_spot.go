@@ -191,8 +191,8 @@ func (d spotStops) exitPart() {
 }
 
 // stoppable returns the quantity that a stop may sell: the wallet's free balance. A wallet that may be
-// older than the last fill, or that shows less than the fills explain, does not prevent a stop: if it is
-// right after all, the exchange refuses the stop, and nothing is lost.
+// older than the last fill, that shows less than the fills explain, or that freezes what no order sells,
+// does not prevent a stop: if it is right after all, the exchange refuses the stop, and nothing is lost.
 func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 	symbol, sold := d.symbol, d.spotPosition().missingInWallet()
 	clipped := d.saleQuantity().withinFree(quantity, func(p *account.Placement) bool {
@@ -203,11 +203,13 @@ func (d spotStops) stoppable(quantity exchange.Quantity) exchange.Quantity {
 		return !p.Seen() && !d.leavesUncovered(p)
 	})
 	young := symbol.spot.walletInconclusive || d.tracker.walletMS <= symbol.FilledMS()+d.tracker.Bounds().StalenessMS
-	untrusted := d.spotPosition().missingInWallet() > 0
+	bounded := d.spotPosition().walletBounds()
+	untrusted := d.spotPosition().missingInWallet() > 0 || d.tooSmall(clipped) && symbol.frozenUnexplained > 0
 	if d.tracker.StandsDown() { // another botd may have sold some
 		untrusted = d.tracker.walletUntrusted(symbol)
+		bounded = !untrusted
 	}
-	if clipped >= quantity || !young && !untrusted || d.spotPosition().walletBounds() || symbol.spot.overdrawn && !d.tooSmall(clipped) {
+	if clipped >= quantity || !young && !untrusted || bounded || symbol.spot.overdrawn && !d.tooSmall(clipped) {
 		return clipped
 	}
 	fees := symbol.rules.QuantityOf(symbol.rules.QuantityAmount(symbol.Bought()).MulRate(spotFeeBound)) + symbol.rules.QuantityTick

@@ -210,8 +210,8 @@ func frozenLess(t testing.TB) {
 	}
 }
 
-// If a wallet without any of the asset is right, the exchange refuses the stop. A wallet that shows the earlier balance is
-// trusted, because another botd may have sold.
+// If a wallet without any of the asset is right, the exchange refuses the stop. A wallet that shows less than the earlier balance lacks a person's units
+// too, which no botd sells. One that shows the earlier balance is trusted, because another botd may have sold.
 func TestEmptyWalletBlocksNoStopWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -222,8 +222,9 @@ func TestEmptyWalletBlocksNoStopWhileStandingDown(t *testing.T) {
 		"none at all":                   {"0", 20},
 		"too little for an order":       {"0.00009", 20},
 		"what was there before alone":   {"1", 10},
-		"less than was there before":    {"0.5", 10},
-		"some, and nothing else before": {"0.004", 4},
+		"a part of it":                  {"1.004", 14},
+		"less than was there before":    {"0.5", 20},
+		"some, and nothing else before": {"0.004", 20},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -232,9 +233,27 @@ func TestEmptyWalletBlocksNoStopWhileStandingDown(t *testing.T) {
 	}
 }
 
+// The same applies in a quarantine (seed 1100000895).
+func TestEmptyWalletBlocksNoStopInAQuarantineWhileStandingDown(t *testing.T) {
+	t.Parallel()
+	quarantinedNone(t)
+}
+
+func quarantinedNone(t testing.TB) {
+	w, derive := protecting(t)
+	w.apply(quarantineOf("a test"))
+	besidesPeer(w, derive, "0", 20)
+}
+
 // walletOfNone has botd and another one hold ten each without a stop, besides the earlier balance.
 func walletOfNone(t testing.TB, free string, want exchange.Quantity) {
+	t.Helper()
 	w, derive := protecting(t)
+	besidesPeer(w, derive, free, want)
+}
+
+func besidesPeer(w *wallet, derive func() []Intent, free string, want exchange.Quantity) {
+	w.t.Helper()
 	bought := anothers(elders+"1", 40, exchange.Buy, exchange.MarketOrder, 10, 10, w.now)
 	for range 5 {
 		w.now += 1_000
@@ -242,7 +261,7 @@ func walletOfNone(t testing.TB, free string, want exchange.Quantity) {
 	}
 	w.now += 1_000
 	if w.sees(free, "0", []exchange.Order{bought}); stopped(derive()) != want {
-		t.Errorf("want stops of %d, have %d", want, stopped(derive()))
+		w.t.Errorf("want stops of %d, have %d", want, stopped(derive()))
 	}
 }
 

@@ -680,13 +680,26 @@ func TestWalletBoundsPosition(t *testing.T) {
 }
 
 // A stop of ten may sell what the wallet has free, also if others' orders hold the rest. It may sell all ten if the read may be older than the last fill
-// or lacks what fills explain, and nothing else may have sold it.
+// or lacks what fills explain, or freezes what no order sells, and nothing else may have sold it.
 func TestSpotStopBound(t *testing.T) {
 	t.Parallel()
+	stopBound(t)
+}
+
+func stopBound(t testing.TB) {
+	t.Helper()
 	young := func(w *wallet, s *SymbolState) { s.spot.walletInconclusive = true }
 	held := func(w *wallet, s *SymbolState) {
 		w.reads(4, 1_007)
 		s.foreign = append(s.foreign, anothers("", 77, exchange.Sell, exchange.Limit, 1_007, 0, 1))
+	}
+	freezes := func(free, unexplained exchange.Quantity) func(w *wallet, s *SymbolState) {
+		return func(w *wallet, s *SymbolState) {
+			held(w, s)
+			w.reads(free, 1_020-free)
+			w.refuses(placement.StopLoss, stopOf(1))
+			s.frozenUnexplained = unexplained
+		}
 	}
 	filled := func(agoMS int64) func(w *wallet, s *SymbolState) {
 		return func(w *wallet, s *SymbolState) {
@@ -716,7 +729,15 @@ func TestSpotStopBound(t *testing.T) {
 		{"some, in a read that misses what fills explain", 4, nil, 10},
 		{"some, L after the last fill", 4, and(held, filled(1_000)), 10},
 		{"some, longer after it", 4, and(held, filled(1_001)), 4},
-		{"it misses some, and another botd may have sold it", 4, func(_ *wallet, s *SymbolState) { s.unknownEnded = elders + "1" }, 4},
+		{"it misses some, and another botd may have sold it", 1_004, func(_ *wallet, s *SymbolState) { s.unknownEnded = elders + "1" }, 10},
+		{"it lacks a person's units too", 4, func(_ *wallet, s *SymbolState) { s.unknownEnded = elders + "1" }, 10},
+		{"it misses all, and another botd may have sold it", 4, func(w *wallet, s *SymbolState) {
+			w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{}})
+			s.unknownEnded = elders + "1"
+		}, 4},
+		{"what is free is too little, and no order sells the rest", 1, freezes(1, 12), 10},
+		{"it is enough for an order", 4, freezes(4, 9), 4},
+		{"others' orders sell the rest", 1, freezes(1, 0), 1},
 		{"a person must look", 4, and(young, func(w *wallet, _ *SymbolState) {
 			w.apply(record.Record{Symbol: coin, Body: record.Quarantined{Reason: "a test"}})
 		}), 4},

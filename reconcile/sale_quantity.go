@@ -44,7 +44,11 @@ func (s saleQuantity) withinFree(quantity exchange.Quantity, takes func(*account
 			free = free.Sub(rules.QuantityAmount(order.Quantity))
 		}
 	}
-	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+s.saleEvidence().freed())))
+	freed := s.saleEvidence().freed()
+	if s.symbol.spot.overdrawn && !s.tooSmall(rules.QuantityOf(free)) { // the exchange has just refused as much
+		freed = 0
+	}
+	clipped := max(0, min(quantity, rules.FloorQuantity(rules.QuantityOf(free)+freed)))
 	if s.tracker.walletRead {
 		return max(clipped, s.beyondOpenSales(quantity))
 	}

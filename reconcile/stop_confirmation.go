@@ -144,10 +144,10 @@ func (d spotStops) placeUnconfirmed() {
 	}
 	free := d.symbol.rules.QuantityOf(d.tracker.Balance(d.symbol.rules.Base).Free) - max(d.symbol.Baseline(), d.symbol.Unattributed())
 	missing := d.spotPosition().withoutSale(false) // the likeliest part
-	switch {
+	switch overdrawn := d.symbol.spot.unconfirmedOverdrawn && !d.tooSmall(free); {
 	case !d.saleEvidence().walletHoldsOnlyOwn():
 		missing = min(missing, free)
-	case !d.tooSmall(missing):
+	case !overdrawn && !d.tooSmall(missing):
 	case d.tooSmall(free):
 		missing = d.spotPosition().unconfirmed()
 	default:

@@ -153,6 +153,43 @@ func acceptedPurchase(t testing.TB, others string, purchase exchange.NewOrder, w
 	}
 }
 
+// The exchange accepted a purchase of ten next to ten with a stop, and refuses a stop for them. The next one is for the six that the wallet shows as free and,
+// if it is refused too, for ten again (seed 1101000209).
+func TestRefusedUnconfirmedStopOfMoreThanIsFreeIsFollowedByOneOfWhatIsFree(t *testing.T) {
+	t.Parallel()
+	unconfirmedBeyondFree(t)
+}
+
+func unconfirmedBeyondFree(t testing.TB) {
+	w := holdingNextTo(t, ForeignHalt, "0")
+	derive := w.deriver()
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 30_000
+	w.shows("0", "0.01", stop)
+	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)})
+	for i, want := range []exchange.Quantity{10, 6, 10, 6} {
+		var have exchange.Quantity
+		for range 4 {
+			w.now += 1_000
+			w.shows("0.006", "0.004", stop)
+			have = max(have, stopped(derive()))
+		}
+		if have != want {
+			t.Errorf("stop %d: want one of %d, have %d", i, want, have)
+		}
+		w.refusesUnder(UnconfirmedKey, stopOf(want))
+	}
+}
+
+// refusesUnder sends a stop under a key, which the exchange refuses.
+func (w *wallet) refusesUnder(key string, order exchange.NewOrder) {
+	w.t.Helper()
+	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
+	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
+		Body: record.Sending{Order: order, Purpose: placement.StopLoss, Key: key, DeadlineMS: w.now + 5_000}})
+	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Code: 2030, Reason: "the balance is not enough"}})
+}
+
 // Ten have a stop. The exchange accepted a purchase of ten more, which list, history and trades omit, and the wallet shows half of everything. The stop is
 // for the ten that nothing covers, not for what the half wallet denies, and once the exchange has accepted it, it is not one too many
 // (seeds 904005444, 910022478, 892002015).
@@ -204,11 +241,7 @@ func TestRefusedUnconfirmedStopLimitsNothing(t *testing.T) {
 func refusedUnconfirmed(t testing.TB) {
 	w := holdingNextTo(t, ForeignHalt, "0")
 	w.shows("0", "0")
-	order := stopOf(10)
-	order.Market, order.Symbol, order.ClientOrderID = exchange.Spot, "BTC-USDT", w.tracker.NextClientOrderID("t")
-	w.apply(record.Record{AtMS: w.now, Strategy: "one", Symbol: coin, ClientOrderID: order.ClientOrderID,
-		Body: record.Sending{Order: order, Purpose: placement.StopLoss, Key: UnconfirmedKey, DeadlineMS: w.now + 5_000}})
-	w.apply(record.Record{AtMS: w.now, ClientOrderID: order.ClientOrderID, Body: record.Refused{Code: 2030, Reason: "the balance is not enough"}})
+	w.refusesUnder(UnconfirmedKey, stopOf(10))
 	if spot := &w.tracker.Symbol(coin).spot; spot.overdrawn || spot.stopRefusedMS != 0 {
 		t.Errorf("want it to limit nothing, have overdrawn %t, refused at %d", spot.overdrawn, spot.stopRefusedMS)
 	}

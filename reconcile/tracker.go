@@ -216,6 +216,7 @@ func (t *Tracker) advance(r *record.Record) {
 	if acknowledged {
 		t.noteOwn(p)
 		t.noteAnswered(r.ClientOrderID, r.AtMS)
+		symbol.spot.overdrawn = symbol.spot.overdrawn && p.Purpose() != placement.StopLoss
 	}
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false

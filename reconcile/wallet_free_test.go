@@ -114,3 +114,34 @@ func TestSymbolsOfTheSameAsset(t *testing.T) {
 		}
 	}
 }
+
+// A second execution of a stop, which no list shows, freezes six of ten, and the cancel of the first one freed four. A wallet read soon after that may not
+// show the four, so that the first stop is for all ten. The exchange refuses it: the next one is for the four that are free (seed 1103050512). If it refuses
+// that too, it has another reason, and the next one is for ten again.
+func TestRefusedStopIsFollowedByOneOfWhatIsFree(t *testing.T) {
+	t.Parallel()
+	refusedBeyondFree(t)
+}
+
+func refusedBeyondFree(t testing.TB) {
+	w := holdingNextTo(t, ForeignHalt, "0")
+	derive := w.deriver()
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 30_000
+	w.shows("0", "0.01", stop)
+	w.now += 1_000
+	w.answersCancel(stop)
+	for i, want := range []exchange.Quantity{10, 4, 10} {
+		w.now += 500
+		w.shows("0.004", "0.006")
+		if have := stoppedAtOnce(derive()); have != want {
+			t.Errorf("stop %d: want one of %d, have %d", i, want, have)
+		}
+		w.refuses(placement.StopLoss, stopOf(want))
+	}
+	w.refuses(placement.StopLoss, stopOf(10))
+	w.places(placement.StopLoss, 9, stopOf(4))
+	if w.tracker.Symbol(coin).spot.overdrawn {
+		t.Error("want a stop that the exchange accepts to end that")
+	}
+}

@@ -19,7 +19,7 @@ func TestWalletThatFreezesLessThanOpenOrdersBoundsNoStopWhileStandingDown(t *tes
 		"all of it":                     {"1.01", "0.01", 10},
 		"half of all":                   {"0.505", "0.005", 10},
 		"half of all, and nothing else": {"0.005", "0.005", 10},
-		"all that rests, and no more":   {"0", "0.01", 0},
+		"all that rests, and no more":   {"0", "0.01", 10},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,13 +92,13 @@ func unreadNextToPeer(t testing.TB) {
 	}
 }
 
-// A wallet that may be older than botd's last purchase does not limit stops for what it and the other botd have bought. Later it does.
+// A wallet that may be older than botd's last purchase does not limit stops for what it and the other botd have bought. Later it does, for botd's own.
 func TestAWalletOfBeforeTheLastFillBoundsNoStopWhileStandingDown(t *testing.T) {
 	t.Parallel()
 	boughtNextToPeer(t, 0, 14)
 	boughtNextToPeer(t, testSettle.StalenessMS, 14)
-	boughtNextToPeer(t, testSettle.StalenessMS+1, 0)
-	boughtNextToPeer(t, testSettle.StalenessMS+1_000, 0)
+	boughtNextToPeer(t, testSettle.StalenessMS+1, 7)
+	boughtNextToPeer(t, testSettle.StalenessMS+1_000, 7)
 }
 
 // boughtNextToPeer lets botd and another one buy seven each in addition to ten with a stop. The wallet, read a given time after the fill, shows the ten.
@@ -107,16 +107,16 @@ func boughtNextToPeer(t testing.TB, afterMS int64, want exchange.Quantity) {
 	w, derive := protecting(t)
 	stop := w.places(placement.StopLoss, 8, stopOf(10))
 	w.now += 60_000
-	w.shows("0", "0.01", stop)
+	w.shows("1", "0.01", stop)
 	own := w.places(placement.Entry, 19, exchange.NewOrder{Side: exchange.Buy, Type: exchange.Limit, Quantity: 7, Price: 50_000e8})
 	bought := anothers(youngers+"1", 20, exchange.Buy, exchange.MarketOrder, 7, 7, w.now)
 	for range 2 {
-		w.sees("0", "0.01", []exchange.Order{bought}, stop)
+		w.sees("1", "0.01", []exchange.Order{bought}, stop)
 		w.now += peerStopMS
 	}
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: own.ClientOrderID, Body: record.Ended{OrderID: 19, State: placement.Filled, Filled: 7}})
 	w.now += afterMS
-	w.sees("0", "0.01", []exchange.Order{bought}, stop)
+	w.sees("1", "0.01", []exchange.Order{bought}, stop)
 	if have := stopped(derive()); have != want {
 		t.Errorf("%d ms after the fill: want a stop of %d, have one of %d", afterMS, want, have)
 	}

@@ -170,14 +170,17 @@ func (e *spotEnded) endedPurpose(clientOrderID string) placement.Purpose {
 	return 0
 }
 
-// noteRefusedStop records when the exchange refused a spot stop. If that was for more than the wallet shows, the wallet is right, and the next stop is
-// limited to it.
+// noteRefusedStop records when the exchange refused a spot stop, and whether that was for more than the wallet shows as free. If it was, the wallet may be
+// right, and the next stop is limited to it; if it was not, the refusal shows nothing about the wallet, and the next stop is for all again.
 func (t *Tracker) noteRefusedStop(p *account.Placement, atMS int64) {
 	symbol := t.Symbol(p.Symbol())
-	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.rules == nil || p.Key() == UnconfirmedKey {
+	if p.Order().Market != exchange.Spot || p.Order().Type != exchange.StopLimit || symbol.rules == nil {
 		return
 	}
-	symbol.spot.stopRefusedMS = atMS
-	free := symbol.rules.QuantityOf(t.Balance(symbol.rules.Base).Free)
-	symbol.spot.overdrawn = symbol.spot.overdrawn || p.Order().Quantity > free
+	overdrawn := p.Order().Quantity > symbol.rules.QuantityOf(t.Balance(symbol.rules.Base).Free)
+	if p.Key() == UnconfirmedKey {
+		symbol.spot.unconfirmedOverdrawn = overdrawn
+		return
+	}
+	symbol.spot.stopRefusedMS, symbol.spot.overdrawn = atMS, overdrawn
 }

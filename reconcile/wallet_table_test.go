@@ -991,7 +991,7 @@ func TestRefusalOfOversizedSpotStop(t *testing.T) {
 		{"of as much", stopOf(10), nil, false},
 		{"an exit of more", saleOf(11), nil, false},
 		{"the rules are not known", stopOf(11), func(w *wallet) { w.tracker.Symbol(coin).rules = nil }, false},
-		{"of as much, after one of more", stopOf(10), func(w *wallet) { w.refuses(placement.StopLoss, stopOf(11)) }, true},
+		{"of as much, after one of more", stopOf(10), func(w *wallet) { w.refuses(placement.StopLoss, stopOf(11)) }, false},
 	} {
 		w := explains(t, 10, 0)
 		w.reads(10, 0)

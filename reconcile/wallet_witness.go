@@ -33,7 +33,7 @@ type spotEvidence struct {
 
 	cancelRefusedMS int64 // when the exchange last refused to cancel a stop
 	stopRefusedMS   int64 // when it last refused a stop, whether or not it has accepted one since; 0 for never since the start
-	overdrawn       bool  // the exchange refused a stop for more than the wallet shows
+	overdrawn       bool  // the last stop that it refused was for more than the wallet shows as free
 
 	unclaimedSales exchange.Quantity // part of the wallet's shortfall that unclaimed sales explain, by the newest history
 
@@ -49,8 +49,9 @@ type spotEvidence struct {
 
 	othersEnded exchange.Quantity // units of others that wallets have ceased to show, until one that agrees with a position of botd's own confirms it
 
-	unconfirmedMS int64 // since when open list and wallet have not both shown the stops of the position; 0 if they do
-	denied        deniedStops
+	unconfirmedMS        int64 // since when open list and wallet have not both shown the stops of the position; 0 if they do
+	unconfirmedOverdrawn bool  // the last stop about that which the exchange refused was for more than the wallet shows as free
+	denied               deniedStops
 }
 
 // sale is the quantity sold by an order that no placement claims.
@@ -149,6 +150,6 @@ func (s *SymbolState) noteWalletAgrees(atMS int64) {
 	if s.Known() != 0 {
 		s.spot.othersEnded = 0
 	}
-	s.spot.agreedMS, s.walletShortfall, s.spot.overdrawn, s.spot.confirmed = atMS, 0, false, 0
+	s.spot.agreedMS, s.walletShortfall, s.spot.confirmed = atMS, 0, 0
 	s.clearContradiction()
 }
