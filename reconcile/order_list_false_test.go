@@ -253,13 +253,17 @@ func TestPositionOfTwoDifferingListsIsProtected(t *testing.T) {
 		for _, unread := range []bool{false, true} { // the read of the entry by its id fails
 			t.Run(fmt.Sprintf("%s, unread %t", name, unread), func(t *testing.T) {
 				t.Parallel()
-				shownByOneOfTwo(t, later, unread)
+				shownByOneOfTwo(t, 20, later, unread)
 			})
 		}
+		t.Run(name+", of an earlier position", func(t *testing.T) {
+			t.Parallel()
+			shownByOneOfTwo(t, -5, later, false)
+		})
 	}
 }
 
-func shownByOneOfTwo(t testing.TB, later, unread bool) {
+func shownByOneOfTwo(t testing.TB, shown exchange.Quantity, later, unread bool) {
 	t.Helper()
 	d := newDesk(t)
 	d.target(20)
@@ -267,7 +271,7 @@ func shownByOneOfTwo(t testing.TB, later, unread bool) {
 	id := d.send(d.one(placement.Entry, nil))
 	d.acknowledge(id, 11)
 	d.now += 1_000
-	snapshot := &Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(20),
+	snapshot := &Snapshot{BeganMS: d.now, EndedMS: d.now, FuturesOrders: exchange.FetchedOf[exchange.Order](nil), Before: d.positions(shown),
 		Positions: d.positions(0), ByID: []OrderByID{{OrderID: 11, Known: true, Order: d.order(id, 11, exchange.StatusFilled, 20, 20)}}}
 	if later {
 		snapshot.Before, snapshot.Positions = snapshot.Positions, snapshot.Before

@@ -18,6 +18,7 @@ func TestWalletThatFreezesLessThanOpenOrdersBoundsNoStopWhileStandingDown(t *tes
 	}{
 		"all of it":                     {"1.01", "0.01", 10},
 		"half of all":                   {"0.505", "0.005", 10},
+		"half of what rests":            {"1", "0.005", 10},
 		"half of all, and nothing else": {"0.005", "0.005", 10},
 		"all that rests, and no more":   {"0", "0.01", 10},
 	} {
@@ -82,6 +83,7 @@ func TestAnUnreadWalletBoundsNoStopWhileStandingDown(t *testing.T) {
 func unreadNextToPeer(t testing.TB) {
 	t.Helper()
 	w, derive, stop, bought := peerBuysNextToStop(t, "0")
+	w.apply(record.Record{AtMS: w.now, Symbol: coin, Body: record.Baseline{}})
 	for range 3 {
 		w.records = append(w.records, w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf([]exchange.Order{stop}),
 			History: exchange.FetchedOf([]exchange.Order{bought}), HistoryWhole: true})...)

@@ -13,7 +13,7 @@ var wallet = []Row{
 		edit("reconcile.walletEvidence.soldNothing", "symbol.Baseline()+«symbol.Unattributed()»", "0")},
 	{"likeliest_part_last", "the stop for what open list and wallet disagree about comes before that for an accepted purchase that neither covers", "40",
 		"reconcile TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop",
-		edit("reconcile.spotStops.placeUnconfirmed", "case «!d.tooSmall(missing)»:", "false")},
+		edit("reconcile.spotStops.placeUnconfirmed", "case «!overdrawn && !d.tooSmall(missing)»:", "false")},
 	{"accepted_stop_removed", "a stop that the exchange has accepted for such a purchase is removed as one too many", "40",
 		"reconcile TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop",
 		edit("reconcile.spotStops.shrinkStops", "accepted > 0", "false")},
