@@ -134,6 +134,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"frozen_unreported":       restingStop{market: onEther, shown: exchange.StatusFilled}.reported,
 		"first_rules_decide":      func(t testing.TB) { hugeMinimum(t, onEther) },
 		"first_rules_stay":        func(t testing.TB) { hugeMinimum(t, onEther) },
+		"rules_of_a_wrong_read":   positionOmitted,
+		"untraded_at_start":       uncoveredPart,
 		"unbooked_is_lost":        func(t testing.TB) { unbookedPurchase(t, onEther) },
 		"denied_purchase_at_once": deniedPurchase,
 		"refused_before":          stopAfterRefusals,

@@ -49,7 +49,7 @@ func (m *market) applyRules(event *EventAnswer) {
 				m.tick.decideAgain(leg) // its plan is sized by the previous rules
 			}
 		}
-		if state.Position() != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || m.belowStricter(state)) {
+		if held(state) != 0 && (m.nowMS-m.strict[symbol.Key()] < rulesStrictMS || m.belowStricter(state)) {
 			m.rulesMS = min(m.rulesMS, m.nowMS+rulesUrgentMS)
 		}
 	}
@@ -62,6 +62,11 @@ func (m *market) confirmRules(key exchange.SymbolKey) {
 	}
 }
 
+// held returns the larger of a symbol's position by the newest read and by the fills: the newest read may be wrong.
+func held(symbol *reconcile.SymbolState) exchange.Quantity {
+	return max(symbol.Position().Abs(), symbol.Known().Abs())
+}
+
 // belowStricter reports whether a symbol's rules accept no order for its position or, in the first
 // minutes after a start, for the part that no stop covers: the rules may have become stricter just
 // before the start, which the start does not know. Until a second read confirms them, they may also be wrong:
@@ -70,17 +75,18 @@ func (b *base) belowStricter(symbol *reconcile.SymbolState) bool {
 	if symbol.Rules() == nil {
 		return false
 	}
-	uncovered := symbol.Position().Abs()
+	position := held(symbol)
+	uncovered := position
 	for p := range symbol.Live() {
 		if p.Purpose() == placement.StopLoss {
 			uncovered -= p.Remaining()
 		}
 	}
-	if leg := b.legOn(symbol.Key()); leg != nil && leg.firstRules && symbol.Position() != 0 &&
-		symbol.Rules().BelowMinimum(symbol.Last(), symbol.Position().Abs()) {
+	if leg := b.legOn(symbol.Key()); leg != nil && leg.firstRules && position != 0 && symbol.Rules().BelowMinimum(symbol.Last(), position) {
 		return true
 	}
-	return stuck(symbol, symbol.Position()) || b.nowMS-b.startMS < rulesStrictMS && stuck(symbol, max(0, uncovered))
+	forbidden := !symbol.Rules().Tradable && uncovered > 0
+	return stuck(symbol, position) || b.nowMS-b.startMS < rulesStrictMS && (forbidden || stuck(symbol, max(0, uncovered)))
 }
 
 // stuck reports whether a position, or a part of one, is below the exchange's minimum but more than

@@ -65,6 +65,7 @@ func TestChangedRulesTriggerRound(t *testing.T) {
 		}
 		for after, again := range map[int64]int64{rulesStrictMS - 1: soon, rulesStrictMS: stays} { // for two minutes
 			w.engine.market.strict[bitcoin] = w.engine.nowMS - after
+			w.engine.startMS = w.engine.nowMS - rulesStrictMS
 			w.engine.rulesMS = w.engine.nowMS + polling.RulesMS
 			if w.engine.market.applyRules(answer); w.engine.rulesMS != w.engine.nowMS+again {
 				t.Errorf("%s: %d ms later: want the rules read after %d ms, have %d", c.name, after, again, w.engine.rulesMS-w.engine.nowMS)
@@ -93,16 +94,23 @@ func TestPositionBelowSmallestOrder(t *testing.T) {
 // The rules may have become stricter just before the start, so they are read again soon.
 func TestUncoveredPartBelowMinimumRereadsRules(t *testing.T) {
 	t.Parallel()
+	uncoveredPart(t)
+}
+
+func uncoveredPart(t testing.TB) {
 	for _, c := range []struct {
-		stop    exchange.Quantity // of a position of 10; an order has at least two steps
-		afterMS int64             // relative to the start
-		want    bool
+		stop      exchange.Quantity // of a position of 10; an order has at least two steps
+		afterMS   int64             // relative to the start
+		want      bool
+		forbidden bool // the symbol is not traded
 	}{
-		{0, 0, false}, {8, 0, false}, {9, 0, true}, {10, 0, false}, {11, 0, false}, {9, rulesStrictMS - 1, true}, {9, rulesStrictMS, false},
+		{0, 0, false, false}, {8, 0, false, false}, {9, 0, true, false}, {10, 0, false, false}, {11, 0, false, false},
+		{9, rulesStrictMS - 1, true, false}, {9, rulesStrictMS, false, false},
+		{8, 0, true, true}, {10, 0, false, true}, {8, rulesStrictMS - 1, true, true}, {8, rulesStrictMS, false, true},
 	} {
 		w := settled(t)
 		rules := *w.symbol().Rules()
-		rules.MinNotional = exchange.AmountOf(100)
+		rules.MinNotional, rules.Tradable = exchange.AmountOf(100), !c.forbidden
 		see(w.symbol(), func(o *seen) { o.Rules, o.Position, o.Last = &rules, 10, 50_000e8 })
 		if c.stop > 0 {
 			order := exchange.NewOrder{Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, Type: exchange.StopMarket, Quantity: c.stop,
@@ -112,8 +120,30 @@ func TestUncoveredPartBelowMinimumRereadsRules(t *testing.T) {
 		}
 		w.engine.startMS = w.engine.nowMS - c.afterMS
 		if have := w.engine.belowStricter(w.symbol()); have != c.want {
-			t.Errorf("a stop of %d, %d ms after the start: want %t, have %t", c.stop, c.afterMS, c.want, have)
+			t.Errorf("a stop of %d, %d ms after the start, not traded %t: want %t, have %t", c.stop, c.afterMS, c.forbidden, c.want, have)
 		}
+	}
+}
+
+// A wrong read shows none of a position that is below the minimum by the rules as last read: they are read again soon all the same (seed 1104060563).
+func TestRulesAreReadAgainForAPositionThatAWrongReadOmits(t *testing.T) {
+	t.Parallel()
+	positionOmitted(t)
+}
+
+func positionOmitted(t testing.TB) {
+	w := settled(t)
+	rules := *w.symbol().Rules()
+	rules.MinNotional = exchange.AmountOf(501)
+	w.engine.tracker.Apply(&record.Record{AtMS: w.now, Symbol: bitcoin, Body: record.Adopted{Quantity: 10}})
+	see(w.symbol(), func(o *seen) { o.Rules, o.Position, o.Last = &rules, 0, 50_000e8 })
+	w.engine.startMS, w.engine.rulesMS = w.engine.nowMS-rulesStrictMS, w.engine.nowMS+polling.RulesMS
+	if !w.engine.belowStricter(w.symbol()) {
+		t.Error("want the position by the fills to be below the minimum")
+	}
+	w.engine.market.applyRules(&EventAnswer{Answer: exchange.Answer{Symbols: exchange.FetchedOf([]*exchange.Symbol{&rules})}})
+	if again := w.engine.rulesMS - w.engine.nowMS; again != rulesUrgentMS {
+		t.Errorf("want the rules read again after 3 s, have %d ms", again)
 	}
 }
 
