@@ -313,52 +313,26 @@ func TestAWorkerOfAnotherProgramIsRefused(t *testing.T) {
 	}
 }
 
-// TestTwoWorkersThatDifferStopTheSweep answers a trial's second run with another row.
+// TestTwoWorkersThatDifferStopTheSweep answers a trial's second run with another row. The worker that answers so is
+// present before the other one starts: however fast that one is, the sweep waits for second runs.
 func TestTwoWorkersThatDifferStopTheSweep(t *testing.T) {
 	t.Parallel()
 	c := newSweepCluster(t)
 	c.server()
 	far := c.start("botd", append(clusterSweep, "--name", "far", "--on", "nats://"+c.address)...)
-	c.worker(1)
 	_, js := c.connect()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	go func() { // takes only the second runs
+	liar := wrongWorker{js: js}
+	c.until("a worker that gives wrong rows", func() bool { return liar.join(ctx) == nil })
+	go func() {
 		for ctx.Err() == nil {
-			stream, err := js.Stream(ctx, "botd_jobs")
-			if err != nil {
+			if liar.work(ctx) != nil {
 				<-time.After(20 * time.Millisecond)
-				continue
-			}
-			for name := range stream.ConsumerNames(ctx).Name() {
-				consumer, err := js.Consumer(ctx, "botd_jobs", name)
-				if err != nil {
-					continue
-				}
-				batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(time.Second))
-				if err != nil {
-					continue
-				}
-				for m := range batch.Messages() {
-					var asked struct {
-						Sweep, Not string
-						Jobs       []struct{ Job string }
-					}
-					if err := json.Unmarshal(m.Data(), &asked); err != nil || asked.Not == "" {
-						_, _ = js.Publish(ctx, m.Subject(), m.Data()) // not as a second delivery
-						_ = m.Ack()
-						continue
-					}
-					rows, err := js.KeyValue(ctx, "botd_rows")
-					if err != nil {
-						continue
-					}
-					_, _ = rows.Create(ctx, asked.Sweep+".check."+asked.Jobs[0].Job, []byte(`{"worker":"liar","trial":{"params":{"fast":"1"}}}`))
-					_ = m.Ack()
-				}
 			}
 		}
 	}()
+	c.worker(1)
 	c.ends(far, "the sweep")
 	errors := far.stderr.String()
 	if code := far.ProcessState.ExitCode(); code != 70 || !strings.Contains(errors, `liar: {"params":{"fast":"1"}}`) || strings.Count(errors, `"params"`) != 2 {
@@ -367,6 +341,84 @@ func TestTwoWorkersThatDifferStopTheSweep(t *testing.T) {
 	if list := c.must("sweep", "list", "--on", "nats://"+c.address); !strings.Contains(list, "failed") {
 		t.Errorf("want a failed sweep, have\n%s", list)
 	}
+}
+
+// wrongWorker takes only the second runs of trials, and answers them with rows of its own.
+type wrongWorker struct {
+	js      jetstream.JetStream
+	program string
+}
+
+// join announces the worker for the program of the only sweep.
+func (w *wrongWorker) join(ctx context.Context) error {
+	sweeps, err := w.js.KeyValue(ctx, "botd_sweeps")
+	if err != nil {
+		return err
+	}
+	keys, err := sweeps.Keys(ctx)
+	if err != nil {
+		return err
+	}
+	entry, err := sweeps.Get(ctx, keys[0])
+	if err != nil {
+		return err
+	}
+	var sweep struct{ Program string }
+	if err := json.Unmarshal(entry.Value(), &sweep); err != nil {
+		return err
+	}
+	w.program = sweep.Program
+	return w.beat(ctx)
+}
+
+// beat reports that the worker is alive.
+func (w *wrongWorker) beat(ctx context.Context) error {
+	workers, err := w.js.KeyValue(ctx, "botd_workers")
+	if err == nil {
+		_, err = workers.PutString(ctx, "liar", fmt.Sprintf(`{"id":"liar","program":%q,"slots":1}`, w.program))
+	}
+	return err
+}
+
+// work answers one message, or waits a second for it.
+func (w *wrongWorker) work(ctx context.Context) error {
+	if err := w.beat(ctx); err != nil {
+		return err
+	}
+	consumer, err := w.js.Consumer(ctx, "botd_jobs", "workers-"+w.program[:16])
+	if err != nil {
+		return err
+	}
+	batch, err := consumer.Fetch(1, jetstream.FetchMaxWait(time.Second))
+	if err != nil {
+		return err
+	}
+	for m := range batch.Messages() {
+		var request struct {
+			Sweep, Not string
+			Jobs       []struct{ Job string }
+		}
+		if err := json.Unmarshal(m.Data(), &request); err != nil {
+			return err
+		}
+		if request.Not == "" {
+			if _, err := w.js.Publish(ctx, m.Subject(), m.Data()); err != nil { // not as a second delivery
+				return err
+			}
+		} else {
+			rows, err := w.js.KeyValue(ctx, "botd_rows")
+			if err != nil {
+				return err
+			}
+			if _, err := rows.Create(ctx, request.Sweep+".check."+request.Jobs[0].Job, []byte(`{"worker":"liar","trial":{"params":{"fast":"1"}}}`)); err != nil {
+				return err
+			}
+		}
+		if err := m.Ack(); err != nil {
+			return err
+		}
+	}
+	return batch.Error()
 }
 
 // TestClusterRequiresToken also encrypts the traffic, with certificates of both sides.
