@@ -198,11 +198,14 @@ func (s *SymbolState) decideUnlisted(o *exchange.Order, nowMS int64) {
 	}
 }
 
-// PeerMayOpen reports whether an open order with this instance's prefix that the journal does not know may open a position on a symbol.
-func (p *peer) PeerMayOpen(symbol *SymbolState) bool {
-	return slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool {
-		return p.prefixed(o.ClientOrderID) && !o.Reduces() && (o.Market == exchange.Futures || o.Side == exchange.Buy)
-	})
+// UnknownOrders returns a symbol's open orders that carry this instance's prefix, and that the journal does not know.
+func (p *peer) UnknownOrders(symbol *SymbolState) (unknown []exchange.Order) {
+	for i := range symbol.foreign {
+		if p.prefixed(symbol.foreign[i].ClientOrderID) {
+			unknown = append(unknown, symbol.foreign[i])
+		}
+	}
+	return unknown
 }
 
 // ForeignPrefix returns the client order id of an order that carries this instance's prefix but is not
@@ -222,10 +225,8 @@ func (p *peer) shownUnknown(symbol *SymbolState) string {
 	if symbol.unknownEnded != "" {
 		return symbol.unknownEnded
 	}
-	for i := range symbol.foreign {
-		if id := symbol.foreign[i].ClientOrderID; p.prefixed(id) {
-			return id
-		}
+	for _, o := range p.UnknownOrders(symbol) {
+		return o.ClientOrderID
 	}
 	return ""
 }

@@ -301,6 +301,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"unread_wallet":                 unreadWallet,
 		"frozen_again":                  frozenAgain,
 		"history_unheard":               endOfAStop,
+		"inherited_is_money":            inheritedStopIsNoMoney,
 		"inherited_by_old_wallet":       walletOfBeforeASale,
 		"inherited_halved":              func(t testing.TB) { halfAWalletAfterAStart(t, 1) },
 		"lost_is_others":                func(t testing.TB) { lostAmount(t, 0, func(*exchange.Order) {}, 10) },

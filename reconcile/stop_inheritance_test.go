@@ -251,6 +251,35 @@ func inheritsStop(t testing.TB, beyond exchange.Quantity) (w *wallet, own, stop 
 	return w, own, stop
 }
 
+// A wallet that freezes less than the resting stops require ends no protection. But no money has paid for what only such a stop explains: the equity does
+// not include it, and no peak rises by it.
+func TestInheritedStopIsNoMoney(t *testing.T) {
+	t.Parallel()
+	inheritedStopIsNoMoney(t)
+}
+
+func inheritedStopIsNoMoney(t testing.TB) {
+	t.Helper()
+	for name, c := range map[string]struct {
+		free, frozen, cash string
+		want               exchange.Quantity
+	}{
+		"an old wallet":                             {"1.01", "0", "9500", 0},
+		"a wallet that shows a purchase":            {"1", "0.02", "9000", 10},
+		"a wallet that shows half":                  {"0.5", "0.005", "4750", 0},
+		"a wallet that shows a part of a purchase":  {"1.015", "0", "9250", 5},
+		"a wallet that shows more than a purchase":  {"1.2", "0", "9000", 10},
+		"a wallet that shows and freezes the fills": {"1", "0.01", "9500", 0},
+	} {
+		w, own, stop := inheritsStop(t, 10)
+		w.now += 1_000
+		w.hasMoney(c.free, c.frozen, c.cash, own, stop)
+		if have := w.tracker.BoughtUnbooked(w.tracker.Symbol(coin)); have != c.want {
+			t.Errorf("%s: want %d, have %d", name, c.want, have)
+		}
+	}
+}
+
 // Such a stop needs manual resolution once wallets have shown its quantity for longer than L, one second, without interruption. A wallet that may be
 // older than the last fill does not count, nor does the time before it.
 func TestInheritedStopIsQuarantinedWhenWalletsKeepShowingIt(t *testing.T) {

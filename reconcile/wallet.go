@@ -205,9 +205,13 @@ func (t *walletLag) note(e *evidence, symbol *SymbolState, lags, proves bool) {
 }
 
 // BoughtUnbooked returns the quantity of a spot symbol that purchases have bought according to the wallet, and that no list shows: their money has gone,
-// and the position does not contain it yet.
+// and the position does not contain it yet. Of what only a stop from before the start explains, that is the part that the newest wallet shows.
 func (o *observedAccount) BoughtUnbooked(symbol *SymbolState) exchange.Quantity {
-	return symbol.spot.unlisted.inferred
+	bought := symbol.spot.unlisted.inferred
+	if symbol.spot.inherited.quantity != 0 {
+		return min(bought, max(0, o.balanceBeyondFills(symbol)))
+	}
+	return bought
 }
 
 // WalletAhead reports whether the wallet and the fills of a spot symbol are of two moments: a change of money without a change of the asset, or

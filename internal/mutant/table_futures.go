@@ -39,7 +39,7 @@ var futures = []Row{
 		edit("reconcile.positionExit.closeDust", "!d.mayRepeat(p)", "true")},
 	{"removed_next_to_peer", "a removed strategy ends while an order of another botd may open a position on its symbol", "49",
 		"runtime/engine TestRemovedStrategyIsEnded",
-		edit("runtime/engine.roster.ended", "r.tracker.PeerMayOpen(leg.symbol)", "false")},
+		edit("runtime/engine.roster.ended", "slices.ContainsFunc(r.tracker.UnknownOrders(leg.symbol), opens)", "false")},
 	{"former_plan_opens", "a start opens by the former plan while the strategy decides", "45",
 		"runtime/engine TestPlanFromBeforeStartOpensNothingWhileStrategyDecides",
 		edit("runtime/engine.tick.inquireFirst", "task.AtMS != 0 || task.Each < task.To", "false")},

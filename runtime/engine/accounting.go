@@ -270,6 +270,7 @@ func (a *accounting) post(m *bookkeeping) {
 	m.reading.Partial, m.reading.Unstable = !whole, m.unstable
 	slices.SortFunc(m.reading.Trades, func(x, y ledger.Trade) int { return cmp.Compare(x.ID, y.ID) })
 	posting := &ledger.Posting{Reading: m.reading, Lines: a.tracker.Ledger().Lines(&m.reading)}
+	a.attribute(posting.Lines)
 	plausible := !m.unstable || a.tracker.Ledger().Plausible(&m.reading, posting.Lines)
 	if m.lackMS, m.dueMS = 0, 0; !plausible && m.refused < unstableTries {
 		m.refused++ // it may mix two moments: the next reading decides
@@ -288,6 +289,20 @@ func (a *accounting) post(m *bookkeeping) {
 		market := m.reading.Market
 		a.note("", nil, NoteUnexplained{market, one.Name, one.Amount,
 			market.String() + " wallet: " + one.Amount.String() + " " + one.Name + " that no fill, fee or funding explains"})
+	}
+}
+
+// attribute names the strategy of lines whose fill is not known yet, because its order could not be read: the ledger learns a symbol's owner with the fill.
+func (a *accounting) attribute(lines []ledger.Line) {
+	for i := range lines {
+		l := &lines[i]
+		leg := a.legOn(l.Symbol)
+		if l.Strategy != "" || leg == nil || !a.positionUncertain(leg.symbol) {
+			continue
+		}
+		if a.tracker.AnyLive(func(p *account.Placement) bool { return p.Symbol() == l.Symbol }) {
+			l.Strategy = leg.config.Name
+		}
 	}
 }
 

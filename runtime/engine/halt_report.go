@@ -36,6 +36,7 @@ func (r *reporter) HaltBlind(level record.HaltLevel, scope account.Scope, sinceM
 					leg.symbol.Key(), row.Side, row.ID)
 			}
 		}
+		r.blindUnknown(leg, level, add)
 		if level == record.LevelFlatten {
 			r.blindExit(leg, add)
 		}
@@ -64,6 +65,25 @@ func causeSuffix(cause string) string {
 	return ": " + cause
 }
 
+// blindUnknown adds the orders that another botd, or this one with another journal, has placed: they are not canceled, and what they sell on spot is not
+// known to be botd's. On futures the whole position is closed, and orders that reduce it end with it.
+func (r *reporter) blindUnknown(leg *leg, level record.HaltLevel, add func(string, ...any)) {
+	key := leg.symbol.Key()
+	for _, o := range r.tracker.UnknownOrders(leg.symbol) {
+		if opens(o) {
+			add("%s: the %s order %d of this instance's prefix is not in the journal, and is not canceled: cancel it on the exchange", key, o.Side, o.ID)
+		} else if key.Market == exchange.Spot && level == record.LevelFlatten {
+			add("%s: the %s order %d of this instance's prefix is not in the journal, and the %s that it sells are neither known to be botd's nor sold (%s)",
+				key, o.Side, o.ID, leg.config.Symbol.QuantityDecimal(o.Quantity-o.Filled), whoseUnits(leg))
+		}
+	}
+}
+
+// opens reports whether an order may open a position.
+func opens(o exchange.Order) bool {
+	return !o.Reduces() && (o.Market == exchange.Futures || o.Side == exchange.Buy)
+}
+
 // blindExit adds the obstacles to closing a position.
 func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 	symbol, rules := leg.symbol, leg.config.Symbol
@@ -81,10 +101,17 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 	if held := symbol.ReplacementQuantity(); held != 0 {
 		add("%s: %s are held by orders without ids that have replaced botd's stops, and are not sold", symbol.Key(), rules.QuantityDecimal(held))
 	}
-	if extra := r.tracker.Unclaimed(symbol); extra != 0 && symbol.Quarantine() != "" {
-		add("%s is quarantined: %s in the wallet is not known to be botd's and is not sold (botd resolve %s)",
-			symbol.Key(), rules.QuantityDecimal(extra), symbol.Key().Name)
+	if extra := r.tracker.Unclaimed(symbol); extra != 0 && (symbol.Quarantine() != "" || r.tracker.StandsDown()) {
+		add("%s: %s in the wallet is not known to be botd's and is not sold (%s)", symbol.Key(), rules.QuantityDecimal(extra), whoseUnits(leg))
 	}
+}
+
+// whoseUnits returns how a person decides whose units a halt leaves.
+func whoseUnits(leg *leg) string {
+	if leg.symbol.Quarantine() != "" {
+		return "quarantined: botd resolve " + leg.symbol.Key().Name
+	}
+	return "standing down: another botd may have bought them, botd status names its order"
 }
 
 // blindUntraded adds what is open on symbols that no strategy trades, because none is configured or the exchange did not

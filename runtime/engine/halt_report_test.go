@@ -65,6 +65,58 @@ func TestHaltReportsBlindSpots(t *testing.T) {
 	})
 }
 
+// The journal was lost, or is an older one: botd's own orders rest over units that it does not know. A flatten neither cancels nor sells them, and must not
+// report that nothing is left.
+func TestHaltReportsOrdersThatTheJournalForgot(t *testing.T) {
+	t.Parallel()
+	haltReportsForgottenOrders(t)
+}
+
+func haltReportsForgottenOrders(t testing.TB) {
+	t.Helper()
+	lost := "order 2 of this instance's prefix is not in the journal, and the 0.0998 that it sells are neither known to be botd's nor sold " +
+		"(quarantined: botd resolve ETH-USDT)"
+	old := "order 4 of this instance's prefix is not in the journal, and the 0.0999 that it sells are neither known to be botd's nor sold " +
+		"(standing down: another botd may have bought them, botd status names its order)"
+	for _, c := range []struct {
+		name   string
+		saved  int // share of the journal's first records that is left
+		market option
+		left   exchange.Quantity
+		want   string // part of what the halt cannot close; empty for all closed
+	}{
+		{"futures, the journal was lost", 0, nil, 0, ""},
+		{"spot, the journal was lost", 0, onEther, 1_997, lost},
+		{"futures, an older journal", 1, nil, 0, ""},
+		{"spot, an older journal", 1, onEther, 999, old},
+	} {
+		target, options := exchange.Quantity(1_000), []option{protected}
+		if c.market != nil {
+			options = append(options, c.market)
+		}
+		w := newWorld(t, swing(&target), options...)
+		w.pass(10_000)
+		backup := len(w.records) * c.saved
+		target *= 2
+		w.pass(30_000)
+		w.records = w.records[:backup]
+		w.start()
+		w.pass(20_000)
+		w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
+		w.pass(20_000)
+		if w.held() != 0 || w.inEther() != c.left {
+			t.Errorf("%s: want %d left, have %d and %d", c.name, c.left, w.held(), w.inEther())
+		}
+		blind := strings.Join(w.engine.HaltBlind(record.LevelFlatten, account.Scope{}, 0), "\n")
+		if !strings.Contains(blind, c.want) || c.want == "" && blind != "" {
+			t.Errorf("%s: want %q, have %q", c.name, c.want, blind)
+		}
+		if blind := w.engine.HaltBlind(record.LevelCancel, account.Scope{}, 0); len(blind) != 0 {
+			t.Errorf("%s: a cancel leaves stops, so want nothing, have %q", c.name, blind)
+		}
+	}
+}
+
 func TestAHaltIsDoneOnlyAfterAReadThatFollowedIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, hold(10))

@@ -15,7 +15,7 @@ import (
 )
 
 // desiring is a world whose strategy requests *desired.
-func desiring(t *testing.T, desired *exchange.Quantity, options ...option) *world {
+func desiring(t testing.TB, desired *exchange.Quantity, options ...option) *world {
 	t.Helper()
 	return newWorld(t, func(view *strategy.View, plan *strategy.Plan) { hold(*desired)(view, plan) }, options...)
 }

@@ -136,6 +136,8 @@ func TestRulesOfTheEngineShowWhenTheyAreBroken(t *testing.T) {
 		"first_rules_stay":        func(t testing.TB) { hugeMinimum(t, onEther) },
 		"rules_of_a_wrong_read":   positionOmitted,
 		"untraded_at_start":       uncoveredPart,
+		"forgotten_is_nothing":    haltReportsForgottenOrders,
+		"unread_fill_is_nobodys":  feeOfAnUnreadFill,
 		"unbooked_is_lost":        func(t testing.TB) { unbookedPurchase(t, onEther) },
 		"denied_purchase_at_once": deniedPurchase,
 		"refused_before":          stopAfterRefusals,

@@ -165,7 +165,7 @@ func (r *roster) removalObstacle(leg *leg) string {
 func (r *roster) ended(leg *leg, reload *Reload) bool {
 	key := leg.symbol.Key()
 	due := r.config.Ledger && r.tracker.Ledger().Awaits(key) || r.results.following && r.tracker.Watch(leg.config.Name).Traded() != 0 ||
-		r.nowMS < leg.symbol.RefusedUntilMS(r.bounds()) || r.tracker.PeerMayOpen(leg.symbol)
+		r.nowMS < leg.symbol.RefusedUntilMS(r.bounds()) || slices.ContainsFunc(r.tracker.UnknownOrders(leg.symbol), opens)
 	return r.removalObstacle(leg) == "" && (!due || slices.ContainsFunc(reload.Strategies, func(c *StrategyConfig) bool { return c.Symbol.Key() == key }))
 }
 

@@ -184,3 +184,43 @@ func TestReadBeforeFillIsNotBooked(t *testing.T) {
 		}
 	}
 }
+
+// An order is filled, and for two minutes nothing shows orders: the position and the wallet do. The fee that is booked meanwhile belongs to the strategy
+// whose order it was, though its fill is not known yet.
+func TestFeeOfAnUnreadFillBelongsToItsStrategy(t *testing.T) {
+	t.Parallel()
+	feeOfAnUnreadFill(t)
+}
+
+func feeOfAnUnreadFill(t testing.TB) {
+	t.Helper()
+	var desired exchange.Quantity
+	w := desiring(t, &desired, books)
+	w.pass(5_000)
+	desired = 100
+	placed := false
+	w.network = func(call *Call) fate {
+		switch call.Request.Operation {
+		case exchange.FuturesPlace:
+			placed = true
+		case exchange.FuturesOpenOrders, exchange.FuturesOrder:
+			if placed {
+				return fate{err: &exchange.Unavailable{Reason: "status 503"}}
+			}
+		}
+		return fate{}
+	}
+	w.pass(120_000)
+	if w.ledger().Untouched(exchange.Futures) && w.sum(ledger.Fees, exchange.Futures, "USDT").IsZero() {
+		t.Fatal("want the fee booked meanwhile")
+	}
+	w.network = nil
+	w.pass(60_000)
+	w.wantHeld(100)
+	for b := range w.ledger().Balances() {
+		if b.Account == ledger.Fees && b.Strategy != "one" {
+			t.Errorf("want it paid by the strategy, have %+v", b)
+		}
+	}
+	w.wantSum(ledger.Fees, exchange.Futures, "USDT", w.venue.Money("one").Fees)
+}

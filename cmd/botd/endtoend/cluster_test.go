@@ -410,7 +410,8 @@ func (w *wrongWorker) work(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if _, err := rows.Create(ctx, request.Sweep+".check."+request.Jobs[0].Job, []byte(`{"worker":"liar","trial":{"params":{"fast":"1"}}}`)); err != nil {
+			key := request.Sweep + ".check." + request.Jobs[0].Job
+			if _, err := rows.Create(ctx, key, []byte(`{"worker":"liar","trial":{"params":{"fast":"1"}}}`)); err != nil {
 				return err
 			}
 		}
