@@ -24,7 +24,7 @@ func TestEachDifferenceOfDecisionsIsFound(t *testing.T) {
 		{"one that comes later on all candles", []decision{late}, []decision{short}, true, none, "short", 100},
 	} {
 		d, differs := firstDifference(c.whole, c.without, 300)
-		if differs != c.differs || differs && (d.Whole != c.has || d.Without != c.lacks || d.At.UnixMilli() != c.atMS || d.Strategy != "s") {
+		if differs != c.differs || differs && (d.With != c.has || d.Without != c.lacks || d.At.UnixMilli() != c.atMS || d.Strategy != "s") {
 			t.Errorf("%s: want %v with %q and %q at %d, have %v, %+v", c.what, c.differs, c.has, c.lacks, c.atMS, differs, d)
 		}
 	}

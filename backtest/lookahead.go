@@ -22,8 +22,8 @@ type Lookahead struct {
 type Difference struct {
 	Strategy string    `json:"strategy"`
 	At       time.Time `json:"at"`
-	Cut      time.Time `json:"cut"`   // the end of the truncated data
-	Whole    string    `json:"whole"` // the decision with later candles available
+	Cut      time.Time `json:"cut"`              // the end of the truncated data
+	With     string    `json:"with" was:"whole"` // the decision with later candles available
 	Without  string    `json:"without"`
 }
 

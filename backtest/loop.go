@@ -35,7 +35,7 @@ type run struct {
 	indirect string // why the engine is the machine
 }
 
-// leg is one series under way.
+// leg is one strategy on one symbol under way.
 type leg struct {
 	config  *Leg
 	symbol  *exchange.Symbol

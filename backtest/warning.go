@@ -40,10 +40,10 @@ const (
 	Liquidated          = "liquidated"
 	IntentsRefused      = "intents_refused"
 	OrdersRejected      = "orders_rejected"
-	TradesNotExecuted   = "not_traded"   // desired trades that could not happen
-	Latched             = "latched"      // a strategy has been waiting since a stop-loss or take-profit
-	OrdersSpent         = "orders_spent" // all orders of a plan are filled, and there is no position
-	OutsideRange        = "beside_range" // the initial price lies outside the strategy's range
+	TradesNotExecuted   = "not_traded"          // desired trades that could not happen
+	Latched             = "latched"             // a strategy has been waiting since a stop-loss or take-profit
+	OrdersSpent         = "orders_spent"        // all orders of a plan are filled, and there is no position
+	OutsideRange        = "price_outside_range" // the initial price lies outside the strategy's range
 	NoTrade             = "no_trade"
 	FewTrades           = "few_trades"
 	OneTrade            = "one_trade" // it accounts for the whole profit

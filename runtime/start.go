@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // markName is the file that exists while botd runs.
@@ -24,7 +24,7 @@ func Mark(directory string) (clean func() error, unclean bool, err error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, false, fmt.Errorf("check the running marker: %w", err)
 	}
-	if err := private.Write(path, fmt.Appendln(nil, os.Getpid())); err != nil {
+	if err := privatefile.Write(path, fmt.Appendln(nil, os.Getpid())); err != nil {
 		return nil, unclean, fmt.Errorf("mark the data directory as running: %w", err)
 	}
 	return func() error {

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 
 	"botd/backtest"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 )
 
 // WriteDirectory writes the page into the directory of the report's files, with the live trading of the same time
@@ -21,12 +21,12 @@ func WriteDirectory(directory string, config backtest.Config, result *backtest.R
 }
 
 // StoreSweep writes the page and the summary of a named sweep into its folder: the dashboard shows them.
-func StoreSweep(directory string, r *saved.Sweep) error {
-	return errors.Join(WriteSweepFile(filepath.Join(directory, saved.SweepPage), r, asked), r.WriteSummary(directory))
+func StoreSweep(directory string, r *resultstore.Sweep) error {
+	return errors.Join(WriteSweepFile(filepath.Join(directory, resultstore.SweepPage), r, asked), r.WriteSummary(directory))
 }
 
 // WriteSweepFile writes a sweep's page, as WriteSweep does, to a file.
-func WriteSweepFile(path string, r *saved.Sweep, link TrialLink) error {
+func WriteSweepFile(path string, r *resultstore.Sweep, link TrialLink) error {
 	file, err := os.Create(path)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"botd/backtest"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 )
 
 // MaxTrialRows bounds the table of a sweep's page.
@@ -28,7 +28,7 @@ const (
 
 // sweepPage is the input of a sweep's template.
 type sweepPage struct {
-	*saved.Sweep
+	*resultstore.Sweep
 	Clicks    bool   // a trial's row opens its report
 	Headline  string // the verdict with a capital
 	Names     []string
@@ -63,7 +63,7 @@ type TrialLink func(place int, t *backtest.Trial) string
 func asked(_ int, t *backtest.Trial) string { return "#" + t.Job }
 
 // WriteSweep writes a sweep as one page that opens offline. link may be nil.
-func WriteSweep(w io.Writer, r *saved.Sweep, link TrialLink) error {
+func WriteSweep(w io.Writer, r *resultstore.Sweep, link TrialLink) error {
 	body, err := filled("sweep.gohtml", newSweepPage(r, link))
 	if err != nil {
 		return err
@@ -75,7 +75,7 @@ func WriteSweep(w io.Writer, r *saved.Sweep, link TrialLink) error {
 	return frame(w, r.Strategy+" – botd sweep", body, nil, script)
 }
 
-func newSweepPage(r *saved.Sweep, link TrialLink) *sweepPage {
+func newSweepPage(r *resultstore.Sweep, link TrialLink) *sweepPage {
 	if link == nil {
 		link = func(int, *backtest.Trial) string { return "" }
 	}

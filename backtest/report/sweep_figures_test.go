@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"botd/backtest"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 )
 
 // trialOf returns a trial with a Sharpe ratio; NaN for none.
@@ -275,7 +275,7 @@ func TestTrialRowNamesItsLimits(t *testing.T) {
 // The page has rows, maps of each pair of axes, and the omissions.
 func TestASweepsPageIsOfItsTrials(t *testing.T) {
 	t.Parallel()
-	r := &saved.Sweep{Sort: "sharpe"}
+	r := &resultstore.Sweep{Sort: "sharpe"}
 	if p := newSweepPage(r, nil); p.Headline != "No trial has a Sharpe ratio: there is nothing to judge." || p.Rows != nil || p.Left != 0 {
 		t.Errorf("without a trial: have %+v", p)
 	}

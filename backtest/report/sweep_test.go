@@ -14,14 +14,15 @@ import (
 
 	"botd/backtest"
 	"botd/backtest/report"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 )
 
 // swept is a sweep over two settings whose best is at fast 10, slow 40: Sharpe decreases by a tenth with each step away from
 // there. After the split it is the reverse, or empty.
-func swept(unseen bool) *saved.Sweep {
+func swept(unseen bool) *resultstore.Sweep {
 	at, lucky := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 1.7
-	r := &saved.Sweep{Strategy: "<b>trend</b>", Symbol: "BTC-USDT", Interval: "1h", Candles: 1_000, Sort: "sharpe", Search: "grid", Lucky: &lucky}
+	r := &resultstore.Sweep{Strategy: "<b>trend</b>", Symbol: "BTC-USDT", Interval: "1h", Candles: 1_000, Sort: "sharpe", Search: "grid",
+		ExpectedMaxSharpe: &lucky}
 	if unseen {
 		r.Split = &at
 	}
@@ -45,7 +46,7 @@ func swept(unseen bool) *saved.Sweep {
 	return r
 }
 
-func sweepPage(t *testing.T, r *saved.Sweep) string {
+func sweepPage(t *testing.T, r *resultstore.Sweep) string {
 	t.Helper()
 	var page bytes.Buffer
 	if err := report.WriteSweep(&page, r, nil); err != nil {

@@ -13,7 +13,7 @@ import (
 
 	"botd/backtest"
 	"botd/internal/disk"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // The files of a named sweep, in a folder of its name.
@@ -84,7 +84,7 @@ func begin(directory string, spec *Spec, strategy map[string][]byte) (*Log, erro
 // kill or a full disk.
 func Open(directory string) (*Log, error) {
 	path := filepath.Join(directory, rowsFile)
-	rows, err := private.Open(path, os.O_CREATE|os.O_RDWR)
+	rows, err := privatefile.Open(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (l *Log) Progress(done, total int) error {
 
 // ProgressOf returns a sweep's progress, or false if none is stored.
 func ProgressOf(directory string) (p Progress, known bool) {
-	text, err := private.Read(filepath.Join(directory, progressFile), maxProgress)
+	text, err := privatefile.Read(filepath.Join(directory, progressFile), maxProgress)
 	return p, err == nil && json.Unmarshal(text, &p) == nil && p.Total > 0
 }
 

@@ -145,8 +145,8 @@ func TestSweepTriesAllowedChoices(t *testing.T) {
 	}
 	// The spread of 4.2, 3.2, 1.6 and 1.2 is 1.399, and the expected maximum of four normal numbers is 1.03 to 1.05.
 	if result.Strategy != "cross" || result.Symbol != "BTC-USDT" || result.Interval != "1h" || result.Candles != 60 || len(result.DataSHA256) != 64 ||
-		result.Lucky == nil || *result.Lucky < 1.43 || *result.Lucky > 1.48 {
-		t.Errorf("have %+v, by luck %v", result, result.Lucky)
+		result.ExpectedMaxSharpe == nil || *result.ExpectedMaxSharpe < 1.43 || *result.ExpectedMaxSharpe > 1.48 {
+		t.Errorf("have %+v, by luck %v", result, result.ExpectedMaxSharpe)
 	}
 	sorted := slices.Clone(result.Trials)
 	slices.SortFunc(sorted, func(a, b backtest.Trial) int { return cmp.Compare(a.Job, b.Job) })
@@ -352,7 +352,7 @@ func TestStoppedTrialsAreNotJudged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if result.Stopped != c.stopped || result.Short != c.short || result.Unranked != c.unranked || result.Lucky != nil ||
+		if result.Stopped != c.stopped || result.Short != c.short || result.Unranked != c.unranked || result.ExpectedMaxSharpe != nil ||
 			result.Conclusion != result.Verdict() {
 			t.Errorf("want %+v, and nothing by luck, have %+v", c, result)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"botd/backtest"
 	"botd/backtest/inputs"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/internal/failure"
 	"botd/internal/version"
 )
@@ -135,7 +135,7 @@ func (s *Spec) storeFiles(files *inputs.Files) (err error) {
 
 // absoluteOf makes the path of FILE, or of NAME=FILE, absolute.
 func absoluteOf(word string) (string, error) {
-	if name, path, found := strings.Cut(word, "="); found && !saved.Exists(word) && saved.Exists(path) {
+	if name, path, found := strings.Cut(word, "="); found && !resultstore.Exists(word) && resultstore.Exists(path) {
 		path, err := filepath.Abs(path)
 		return name + "=" + path, err
 	}

@@ -20,7 +20,7 @@ import (
 
 	"botd/backtest"
 	"botd/backtest/inputs"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/backtest/search"
 	"botd/exchange"
 	"botd/internal/failure"
@@ -145,11 +145,11 @@ func ParseSplit(text string) (split exchange.Rate, err error) {
 }
 
 // front returns the trials that no other trial beats. It omits unranked trials, which miss the requirement.
-func (p *Plan) front(ranked []backtest.Trial) *saved.Front {
+func (p *Plan) front(ranked []backtest.Trial) *resultstore.Front {
 	if len(p.pareto) == 0 {
 		return nil
 	}
-	front := &saved.Front{Objectives: p.spec.Pareto, Trials: []saved.FrontTrial{}}
+	front := &resultstore.Front{Objectives: p.spec.Pareto, Trials: []resultstore.FrontTrial{}}
 	values := make([][]float64, len(ranked))
 	for i := range ranked {
 		for _, objective := range p.pareto {
@@ -161,7 +161,7 @@ func (p *Plan) front(ranked []backtest.Trial) *saved.Front {
 	}
 	for i := range ranked {
 		if values[i] != nil && !slices.ContainsFunc(values, func(other []float64) bool { return beats(other, values[i]) }) {
-			front.Trials = append(front.Trials, saved.FrontTrial{Params: ranked[i].Params, Job: ranked[i].Job, Values: values[i]})
+			front.Trials = append(front.Trials, resultstore.FrontTrial{Params: ranked[i].Params, Job: ranked[i].Job, Values: values[i]})
 		}
 	}
 	return front
@@ -274,7 +274,7 @@ type run struct {
 }
 
 // Run runs the missing trials of a plan, and returns the whole result. The log may be nil.
-func (p *Plan) Run(ctx context.Context, trials *inputs.Trials, runner Runner, log *Log, progress func(done, total int)) (*saved.Sweep, error) {
+func (p *Plan) Run(ctx context.Context, trials *inputs.Trials, runner Runner, log *Log, progress func(done, total int)) (*resultstore.Sweep, error) {
 	began := time.Now()
 	r := &run{Plan: p, trials: trials, runner: runner, log: log, progress: progress}
 	if err := r.all(ctx); err != nil {
@@ -389,7 +389,7 @@ func (r *run) report(done, total int) error {
 }
 
 // result combines the trials. Interruptions do not change it.
-func (r *run) result(elapsed time.Duration) *saved.Sweep {
+func (r *run) result(elapsed time.Duration) *resultstore.Sweep {
 	slices.SortFunc(r.ended, func(a, b backtest.Trial) int { return strings.Compare(a.Job, b.Job) })
 	hash := sha256.New()
 	for i := range r.ended {
@@ -411,9 +411,9 @@ func (r *run) result(elapsed time.Duration) *saved.Sweep {
 }
 
 // summary ranks trials and describes their sweep.
-func (p *Plan) summary(trials []backtest.Trial) *saved.Sweep {
+func (p *Plan) summary(trials []backtest.Trial) *resultstore.Sweep {
 	title := p.spec.Title
-	result := &saved.Sweep{Schema: 1, Strategy: title.Strategy, Symbol: title.Symbol, Interval: title.Interval, Candles: title.Candles,
+	result := &resultstore.Sweep{Schema: 1, Strategy: title.Strategy, Symbol: title.Symbol, Interval: title.Interval, Candles: title.Candles,
 		Sort: p.spec.Sort, Search: p.spec.Search, Require: p.spec.Require, Trials: trials, DataSHA256: title.DataSHA256, Warnings: title.Warnings}
 	for i := range trials {
 		if p.short(&trials[i]) && !trials[i].Seen.StoppedEarly() {
@@ -430,7 +430,7 @@ func (p *Plan) summary(trials []backtest.Trial) *saved.Sweep {
 }
 
 // SoFar returns the result of the trials that have ended so far.
-func SoFar(spec *Spec, trials []backtest.Trial) (*saved.Sweep, error) {
+func SoFar(spec *Spec, trials []backtest.Trial) (*resultstore.Sweep, error) {
 	p, err := NewPlan(spec, 0)
 	if err != nil {
 		return nil, err

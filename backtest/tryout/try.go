@@ -12,7 +12,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"botd/backtest/inputs"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/backtest/sweeps"
 	"botd/configs"
 	"botd/exchange"
@@ -141,7 +141,7 @@ func (t *Try) resample(interval string) error {
 }
 
 // Neighbors tries parameter values near the given ones; nil for a strategy without numbers.
-func (t *Try) Neighbors(ctx context.Context) (*saved.Sweep, error) {
+func (t *Try) Neighbors(ctx context.Context) (*resultstore.Sweep, error) {
 	given, err := t.given()
 	if err != nil {
 		return nil, err

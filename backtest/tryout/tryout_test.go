@@ -9,7 +9,7 @@ import (
 	"github.com/shopspring/decimal"
 
 	"botd/backtest"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/exchange"
 	"botd/exchange/tape"
 	"botd/strategy"
@@ -83,7 +83,7 @@ func outcome(change func(*Outcome)) *Outcome {
 	from := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	o := &Outcome{Lookahead: &backtest.Lookahead{OK: true, Decisions: 200, Cuts: 20}, Result: &backtest.Result{Name: "trend", RoundTrips: 40, Fills: 80,
 		From: from, To: from.AddDate(1, 0, 0), Figures: backtest.Figures{BuyAndHold: percent(5)}, Columns: []backtest.Column{{Name: "realistic",
-			Profit: percent(12)}, {Name: "pessimistic", Profit: percent(3)}}}, Sweep: &saved.Sweep{}}
+			Profit: percent(12)}, {Name: "pessimistic", Profit: percent(3)}}}, Sweep: &resultstore.Sweep{}}
 	for _, made := range []float64{12, 10, -4} {
 		o.Sweep.Trials = append(o.Sweep.Trials, backtest.Trial{Params: map[string]string{"fast": "8"}, Seen: &backtest.Column{Profit: percent(made)}})
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"botd/backtest"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 )
 
 // Limits below which a result means little.
@@ -22,8 +22,8 @@ const againstHolding = "Against holding"
 type Outcome struct {
 	Result    *backtest.Result
 	Lookahead *backtest.Lookahead
-	Sweep     *saved.Sweep // nil where nothing varies
-	Guessed   []string     // the guesses for data missing from the file
+	Sweep     *resultstore.Sweep // nil where nothing varies
+	Guessed   []string           // the guesses for data missing from the file
 }
 
 // Check is one question about the result, with its answer.

@@ -7,7 +7,7 @@
 //
 //	go test -overlay "$(go run ./cmd/botd-sim overlay)" -run 'EveryMutant|WhenTheyAreBroken' \
 //		./internal/simulation ./reconcile ./reconcile/ledger ./runtime/engine ./runtime/reload ./strategy/library ./reconcile/journal \
-//		./exchange/rest ./internal/inbound ./internal/private ./runtime/api/auth ./runtime/signals ./runtime/telegram ./runtime/worker/...
+//		./exchange/rest ./internal/inbound ./internal/privatefile ./runtime/api/auth ./runtime/signals ./runtime/telegram ./runtime/worker/...
 //
 // # When you move or rewrite code that a mutant edits
 //

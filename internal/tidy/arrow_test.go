@@ -172,7 +172,7 @@ func TestEveryPackageIsLinkedIntoAProgramOrIsOfTests(t *testing.T) {
 
 // linkable are the packages below internal/ that botd links. The others inject faults, judge, measure or
 // test: oracle, tally and the conformance suite must share no code with what they judge.
-const linkable = "chart confine disk failure freeze hangup inbound moment notation paint plural printable private renamed spell version"
+const linkable = "chart confine disk failure freeze hangup inbound jsonalias moment notation paint plural printable privatefile spell version"
 
 // unwanted returns a line for each package of a list that botd must not link.
 func unwanted(linked []string) (wrong []string) {

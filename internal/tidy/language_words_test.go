@@ -70,7 +70,7 @@ var Required = []string{"Truth"} // starlark.Value
 var Published = []string{
 	"telegram.stranger", `"stranger"`, "`stranger`", "`wish`", `"wish":`,
 	"wish: {", "wish: str", "position, wish]", "`wished`", "`strategy.Wish`", "`mend`",
-	`"realised"`, "`realised`", "realised: {type", "realised: str", "until_ms, realised]",
+	`"realised"`, "`realised`", "realised: {type", "realised: str", "until_ms, realised, whole]",
 	"exits.wanted", `"wanted"`, "liquidated.realised", "t.realised", "BTC-USDT realised", "CANCELLED", "LICENCE*", "hand-written",
 }
 

@@ -66,7 +66,7 @@ var Table = []Row{
 	{"docs", "embeds the documents that botd serves",
 		impure, "", "yaml"},
 	{"exchange/sim/server", "serves the simulated exchange over the signed HTTP interface",
-		impure, "internal/disk internal/private docs exchange exchange/wire exchange/sim internal/inbound", "rate decimal"},
+		impure, "internal/disk internal/privatefile docs exchange exchange/wire exchange/sim internal/inbound", "rate decimal"},
 	{"exchange/paper", "trades a simulated account on a real venue's public data",
 		impure, "exchange exchange/polling exchange/sim", ""},
 	{"exchange/probe", "examines a venue from outside, step by step",
@@ -100,14 +100,14 @@ var Table = []Row{
 	{"reconcile", "derives an account's state from requests and fetched answers, and the intents that lead from it to the plan",
 		pure, "exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account", ""},
 	{"reconcile/journal", "stores records durably in one SQLite file, append-only and chained",
-		impure, "internal/private exchange reconcile/placement reconcile/ledger reconcile/record " +
+		impure, "internal/privatefile exchange reconcile/placement reconcile/ledger reconcile/record " +
 			"reconcile/account reconcile internal/disk internal/failure internal/version", "compress sqlite sys"},
 	{"risk", "checks every intent against the rules, is the only maker of Approved, and fails closed",
 		pure, "internal/notation exchange reconcile/placement reconcile/record reconcile/account reconcile", "decimal"},
 	{"runtime/engine", "runs one account as a state machine of ticks and rounds: events in, effects out",
 		pure, "exchange exchange/polling strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account reconcile risk", ""},
 	{"runtime", "drives the engine live: schedule, requests, journal, supervision, and shutdown",
-		impure, "internal/private exchange exchange/polling strategy reconcile/record runtime/engine", "sync"},
+		impure, "internal/privatefile exchange exchange/polling strategy reconcile/record runtime/engine", "sync"},
 	{"runtime/worker", "calls strategies for the engine, each in its own goroutine",
 		impure, "strategy runtime/engine", ""},
 	{"runtime/worker/isolated", "runs strategies in their own processes: scripts, rules, and programs in any language",
@@ -119,7 +119,7 @@ var Table = []Row{
 	{"runtime/profit", "computes the profit of strategies from the ledger: the one definition behind every displayed figure",
 		pure, "exchange reconcile/ledger runtime/engine", ""},
 	{"runtime/ops", "exports metrics and logs, and generates the rules, dashboard and unit that watch them",
-		impure, "internal/disk internal/private internal/paint internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk " +
+		impure, "internal/disk internal/privatefile internal/paint internal/printable exchange reconcile/placement reconcile/ledger reconcile/account risk " +
 			"runtime/engine runtime/profit runtime/incident runtime/wording", "zerolog prometheus"},
 	{"runtime/notify", "notifies people through the services that they read, bounded and asynchronously",
 		impure, "internal/printable runtime/engine runtime/profit exchange reconcile/placement", "shoutrrr rate"},
@@ -128,7 +128,7 @@ var Table = []Row{
 	{"runtime/signals", "accepts trading signals over HTTP, each one once, in time, and authenticated by a token",
 		impure, "runtime runtime/engine exchange strategy reconcile/record internal/inbound", "rate"},
 	{"runtime/view", "holds the read models of status, history, equity, decisions and positions",
-		impure, "internal/private exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
+		impure, "internal/privatefile exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
 			"reconcile strategy/indicator risk " +
 			"runtime/engine runtime/profit runtime/incident runtime/wording runtime/ops internal/plural", "decimal sync"},
 	{"runtime/timeline", "puts an account's journal, log and incidents into one order: the story of a night",
@@ -136,35 +136,35 @@ var Table = []Row{
 	{"runtime/timeline/files", "reads the story of an account from its data directory: the log, the incidents, and the journal",
 		impure, "internal/failure reconcile/journal reconcile/record runtime/ops runtime/timeline runtime/view", ""},
 	{"runtime/api/auth", "decides who may reach the API: tokens, sessions, roles, and delays after wrong tokens",
-		impure, "internal/private internal/inbound", "rate"},
+		impure, "internal/privatefile internal/inbound", "rate"},
 	{"runtime/api", "serves the admin API: state, live stream, and the changes that a person may request",
-		impure, "internal/private internal/renamed docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange " +
+		impure, "internal/privatefile internal/jsonalias docs runtime runtime/engine runtime/view runtime/api/auth runtime/ops exchange " +
 			"strategy reconcile/ledger reconcile/record " +
 			"reconcile/account risk backtest/parity internal/inbound", "prometheus dto"},
 	{"runtime/api/client", "queries a running daemon over its API: through its unix socket, or over TCP with a token",
 		impure, "runtime/view runtime/api/auth runtime/api configs internal/failure", ""},
 	{"runtime/gateway", "opens the exchange of a mode: the embedded one, the paper account, the real service",
-		impure, "internal/private exchange reconcile/placement reconcile/account exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/paper " +
-			"reconcile/journal runtime/engine runtime runtime/ops configs configs/engineconfig internal/failure", "sync"},
+		impure, "internal/privatefile exchange reconcile/placement reconcile/account exchange/wire exchange/rest exchange/sim exchange/sim/server " +
+			"exchange/paper reconcile/journal runtime/engine runtime runtime/ops configs configs/engineconfig internal/failure", "sync"},
 	{"runtime/rehearsal", "shows what a start would do now and what was decided in the past; it sends nothing",
 		impure, "exchange strategy reconcile/placement reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime " +
 			"runtime/view runtime/gateway configs configs/engineconfig internal/failure", ""},
 	{"runtime/haltfile", "stores a halt that no running daemon accepted, and enforces it at the next opportunity",
-		impure, "internal/private exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
+		impure, "internal/privatefile exchange reconcile/record reconcile/account reconcile reconcile/journal runtime/engine runtime runtime/view configs " +
 			"internal/failure", ""},
 	{"runtime/lane", "gives the kill switch its own way to the exchange, for when the engine or the journal does not answer",
-		impure, "internal/private exchange reconcile/placement reconcile/record reconcile/account reconcile runtime/engine runtime", ""},
+		impure, "internal/privatefile exchange reconcile/placement reconcile/record reconcile/account reconcile runtime/engine runtime", ""},
 	{"runtime/reload", "applies a changed configuration to a running daemon, as a whole or not at all",
 		impure, "exchange reconcile/record reconcile/account runtime/engine runtime runtime/ops runtime/api configs configs/engineconfig", ""},
 	{"runtime/backups", "makes the backups requested of a running daemon, and retains the newest",
-		impure, "internal/private reconcile/journal runtime/api internal/disk", ""},
+		impure, "internal/privatefile reconcile/journal runtime/api internal/disk", ""},
 	{"runtime/daemon", "runs the daemon: exchange, journal, engine, and everything that watches and serves it",
-		impure, "internal/private internal/printable exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
+		impure, "internal/privatefile internal/printable exchange strategy reconcile/placement reconcile/ledger reconcile/record reconcile/account " +
 			"reconcile exchange/polling exchange/rest exchange/tape strategy/library " +
 			"reconcile/journal runtime/engine runtime runtime/ops runtime/notify runtime/notify/channels " +
 			"runtime/signals runtime/view " +
-			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/apart " +
-			"backtest/replay backtest/saved backtest/runner " +
+			"runtime/incident runtime/api/auth runtime/api runtime/gateway runtime/telegram runtime/web backtest/sweepprocess " +
+			"backtest/replay backtest/resultstore backtest/runner " +
 			"configs configs/engineconfig internal/failure internal/plural internal/disk internal/version runtime/haltfile runtime/lane runtime/reload " +
 			"runtime/backups runtime/worker", "sync memlimit"},
 	{"runtime/doctor", "examines everything that can keep botd from running well, and suggests remedies",
@@ -184,28 +184,28 @@ var Table = []Row{
 	{"backtest/replay", "runs a strategy again over the candles recorded while it traded, and compares the two",
 		impure, "exchange reconcile/ledger reconcile/placement runtime/view backtest backtest/inputs backtest/parity configs internal/failure", ""},
 	{"backtest/report", "renders a backtest result as one page that opens offline, or several results side by side",
-		impure, "exchange strategy strategy/indicator backtest backtest/parity backtest/saved internal/chart", "decimal"},
+		impure, "exchange strategy strategy/indicator backtest backtest/parity backtest/resultstore internal/chart", "decimal"},
 	{"backtest/inputs", "reads a backtest's inputs: strategies, candles, funding rates, symbols",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library risk backtest configs configs/engineconfig internal/failure internal/version " +
 			"internal/spell internal/moment backtest/search", "decimal"},
 	{"backtest/search", "chooses the trials of a sweep: every combination, random ones, or those that the results so far suggest",
 		impure, "internal/spell", "decimal starlark"},
 	{"backtest/sweeps", "searches for a strategy's settings, trial by trial, and resumes interrupted sweeps",
-		impure, "backtest backtest/inputs backtest/saved backtest/search exchange internal/disk internal/failure internal/private internal/version",
+		impure, "backtest backtest/inputs backtest/resultstore backtest/search exchange internal/disk internal/failure internal/privatefile internal/version",
 		"decimal"},
 	{"backtest/cluster", "spreads the trials of sweeps over many machines, on NATS JetStream",
 		impure, "backtest backtest/inputs backtest/search backtest/sweeps internal/failure internal/version", "nats natsserver sys"},
 	{"backtest/tryout", "tries a strategy on any file of candles: it infers missing facts and summarizes the result in one sentence",
-		impure, "exchange exchange/sim exchange/tape strategy backtest backtest/inputs backtest/saved backtest/sweeps configs " +
+		impure, "exchange exchange/sim exchange/tape strategy backtest backtest/inputs backtest/resultstore backtest/sweeps configs " +
 			"internal/failure", "decimal yaml"},
-	{"backtest/saved", "stores the reports of backtests and the results of sweeps, reads and compares them",
-		impure, "exchange exchange/tape backtest internal/failure internal/plural internal/private", "decimal"},
+	{"backtest/resultstore", "stores the reports of backtests and the results of sweeps, reads and compares them",
+		impure, "exchange exchange/tape backtest internal/failure internal/plural internal/privatefile internal/jsonalias", "decimal"},
 	{"backtest/runner", "runs the dashboard's backtests in the trading process, without delaying it",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library runtime/api backtest backtest/parity backtest/replay backtest/report " +
 			"configs configs/engineconfig internal/version internal/moment backtest/inputs", ""},
-	{"backtest/apart", "runs the dashboard's sweeps in their own processes, which never delay trading",
+	{"backtest/sweepprocess", "runs the dashboard's sweeps in their own processes, which never delay trading",
 		impure, "exchange exchange/sim exchange/tape strategy runtime/api backtest/inputs backtest/runner backtest/sweeps configs internal/moment " +
-			"internal/private", "sys"},
+			"internal/privatefile", "sys"},
 	{"backtest/benchmark", "measures the speed of backtests, and of acknowledging many openings, on this machine",
 		impure, "exchange exchange/sim exchange/tape strategy strategy/library reconcile/placement reconcile runtime/engine backtest", "decimal table"},
 	{"internal/chart", "embeds the chart library of botd's pages, with its license",
@@ -217,7 +217,7 @@ var Table = []Row{
 	{"cmd/botd", "is the program: its command line with the built-in strategies, nothing else",
 		impure, "cmd/botd/cli", ""},
 	{"cmd/botd/cli/shell", "provides what every command needs: global flags, output formats, tables, progress, prompts, signals",
-		impure, "internal/paint internal/printable internal/failure internal/renamed internal/spell", "sys table cobra isatty"},
+		impure, "internal/paint internal/printable internal/failure internal/jsonalias internal/spell", "sys table cobra isatty"},
 	{"cmd/botd/cli/connect", "finds the configuration and the daemon that a command addresses",
 		impure, "exchange/sim exchange/tape strategy strategy/library strategy/script runtime/view runtime/api runtime/api/client configs " +
 			"runtime/worker/isolated cmd/botd/cli/shell internal/failure internal/spell", "cobra table"},
@@ -228,14 +228,14 @@ var Table = []Row{
 	{"cmd/botd/cli/research", "holds the commands that test strategies on recorded or simulated markets",
 		impure, "exchange exchange/polling exchange/wire exchange/rest exchange/sim exchange/sim/server exchange/tape strategy strategy/indicator " +
 			"strategy/starter " +
-			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/saved " +
+			"runtime/gateway runtime/view runtime/api/client backtest backtest/parity backtest/replay backtest/report backtest/inputs backtest/resultstore " +
 			"backtest/sweeps backtest/cluster backtest/tryout backtest/benchmark configs cmd/botd/cli/shell cmd/botd/cli/connect internal/failure " +
 			"internal/plural internal/version internal/moment internal/spell", "decimal table cobra"},
 	{"cmd/botd/cli/venue", "holds the commands that show what an exchange offers",
 		impure, "exchange exchange/wire exchange/probe exchange/tape runtime/gateway configs cmd/botd/cli/shell " +
 			"cmd/botd/cli/connect internal/failure internal/moment internal/plural", "table cobra"},
 	{"cmd/botd/cli/offline", "holds the commands that need neither a daemon nor a market: configuration, journal and upkeep",
-		impure, "internal/paint internal/private internal/printable docs reconcile/ledger " +
+		impure, "internal/paint internal/privatefile internal/printable docs reconcile/ledger " +
 			"reconcile/record reconcile reconcile/journal runtime/ops runtime/view runtime/timeline runtime/timeline/files runtime/gateway " +
 			"runtime/notify " +
 			"runtime/notify/channels runtime/api runtime/api/client runtime/backups runtime/doctor runtime/support configs " +
@@ -281,7 +281,7 @@ var Table = []Row{
 		tests, "exchange reconcile/record runtime", ""},
 	{"internal/failure", "attaches an exit code and a hint to an error",
 		impure, "", ""},
-	{"internal/renamed", "adds the deprecated names of renamed fields to JSON",
+	{"internal/jsonalias", "adds the deprecated names of renamed fields to JSON",
 		impure, "", ""},
 	{"internal/plural", "formats a number with its noun",
 		pure, "", ""},
@@ -305,7 +305,7 @@ var Table = []Row{
 		tests, "", ""},
 	{"internal/inbound", "limits the resources that clients may occupy: connections, header bytes and time",
 		impure, "", ""},
-	{"internal/private", "refuses a data directory in which others could have put or changed a file",
+	{"internal/privatefile", "refuses a data directory in which others could have put or changed a file",
 		impure, "", ""},
 	{"internal/printable", "makes text from outside safe to show on a terminal, in a log, on a page or in a message",
 		pure, "", ""},

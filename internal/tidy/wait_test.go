@@ -14,13 +14,13 @@ var otherProcesses = map[string]struct {
 	waits int
 	what  string
 }{
-	"runtime/web/browsertest/botd_test.go":          {1, "the daemon's state is polled"},
-	"runtime/web/browsertest/browser_test.go":       {2, "a page in the browser is polled"},
-	"backtest/apart/apart_linux_test.go":            {2, "the threads of a process, and a file that one writes, are polled"},
-	"cmd/botd/endtoend/cluster_test.go":             {2, "workers are polled"},
-	"cmd/botd/endtoend/finding_venue_linux_test.go": {2, "a daemon is paused, or runs, for several rounds"},
-	"cmd/botd/endtoend/sweeper_linux_test.go":       {2, "the process of a sweep is polled"},
-	"internal/confine/confine_linux_test.go":        {3, "processes that are to be killed outlive the test"},
+	"runtime/web/browsertest/botd_test.go":             {1, "the daemon's state is polled"},
+	"runtime/web/browsertest/browser_test.go":          {2, "a page in the browser is polled"},
+	"backtest/sweepprocess/sweepprocess_linux_test.go": {2, "the threads of a process, and a file that one writes, are polled"},
+	"cmd/botd/endtoend/cluster_test.go":                {2, "workers are polled"},
+	"cmd/botd/endtoend/finding_venue_linux_test.go":    {2, "a daemon is paused, or runs, for several rounds"},
+	"cmd/botd/endtoend/sweeper_linux_test.go":          {2, "the process of a sweep is polled"},
+	"internal/confine/confine_linux_test.go":           {3, "processes that are to be killed outlive the test"},
 }
 
 // TestTestsDoNotSleep finds tests that wait for a time, or whose result depends on the date. A package whose tests run in synctest bubbles

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // ErrExists means that an existing file would be overwritten.
@@ -175,7 +175,7 @@ func renameDurably(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
 	}
-	return private.SyncDirectory(filepath.Dir(to))
+	return privatefile.SyncDirectory(filepath.Dir(to))
 }
 
 func discard(path string) error {
@@ -352,7 +352,7 @@ func copyFile(from, to string) error {
 		return err
 	}
 	defer source.Close()
-	target, err := private.Open(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	target, err := privatefile.Open(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

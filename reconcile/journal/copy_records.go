@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"os"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // copyRecords copies a journal's rows into a fresh file with botd's own schema. Nothing else that a
 // file can contain is copied: no trigger, no view, no free page with old content.
 func copyRecords(ctx context.Context, from, to string) error {
-	file, err := private.Open(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	file, err := privatefile.Open(to, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

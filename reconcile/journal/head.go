@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // Head is a note, in a file next to the journal, of a record that was durable in it. The chain
@@ -31,7 +31,7 @@ func HeadPath(path string) string { return path + headEnding }
 
 // readHead returns the noted end of a journal, or nil if there is none.
 func readHead(path string) *Head {
-	text, err := private.Read(HeadPath(path), 4<<10)
+	text, err := privatefile.Read(HeadPath(path), 4<<10)
 	var h Head
 	if err != nil || json.Unmarshal(text, &h) != nil || h.Records < 1 || h.Hash == "" {
 		return nil
@@ -46,7 +46,7 @@ func writeHead(path string, h Head) error {
 	if err != nil {
 		return err
 	}
-	file, err := private.Open(HeadPath(path)+partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	file, err := privatefile.Open(HeadPath(path)+partial, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver, under the name sqlite
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // maxConnections bounds the connections of one journal: one writes, the others read.
@@ -161,7 +161,7 @@ func Open(ctx context.Context, path string, binding Binding, options Options) (*
 	if err != nil {
 		return nil, err
 	}
-	if file, err := private.Open(path, os.O_CREATE|os.O_RDWR); err != nil {
+	if file, err := privatefile.Open(path, os.O_CREATE|os.O_RDWR); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())
 	} else if err := file.Close(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open journal: %w", err), release())

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"botd/internal/disk"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // ErrLocked means that another process, or another part of this one, holds the lock.
@@ -72,7 +72,7 @@ func (h *Holder) Release() error {
 
 // lock locks a file and writes the process id into it for people.
 func lock(path, what string) (release func() error, err error) {
-	file, err := private.Open(path, os.O_CREATE|os.O_RDWR)
+	file, err := privatefile.Open(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", what, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // defaultReserve is the size of the reserve for facts and exits: room for some thousand records.
@@ -64,7 +64,7 @@ func (r *reserve) refill() string {
 
 // create creates the file with its blocks.
 func (r *reserve) create() (err error) {
-	file, err := private.Open(r.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
+	file, err := privatefile.Open(r.path, os.O_CREATE|os.O_WRONLY|os.O_TRUNC)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
 )
@@ -130,7 +130,7 @@ func (j *Journal) writeChecked(ctx context.Context, h *segmentHeader, path strin
 	if err := renameDurably(path+partial, path); err != nil {
 		return nil, nil, err
 	}
-	if err := private.SyncDirectory(filepath.Dir(filepath.Dir(path))); err != nil { // of the segments' directory itself
+	if err := privatefile.SyncDirectory(filepath.Dir(filepath.Dir(path))); err != nil { // of the segments' directory itself
 		return nil, nil, err
 	}
 	step("named")

@@ -18,7 +18,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // A segment is a compressed file of sealed records: a header line that identifies them, then one line
@@ -61,7 +61,7 @@ type segment struct {
 
 // openSegment opens a segment's file and reads its header.
 func openSegment(path string) (s segment, lines *bufio.Reader, closed func() error, err error) {
-	file, err := private.Open(path, os.O_RDONLY)
+	file, err := privatefile.Open(path, os.O_RDONLY)
 	if err != nil {
 		return s, nil, nil, err
 	}
@@ -140,7 +140,7 @@ func (s *segment) each(l *link, visit func(*Stored) error) (err error) {
 
 // writeSegment durably writes the links and texts returned by a query into a segment's file.
 func writeSegment(path string, h *segmentHeader, rows *sql.Rows) (err error) {
-	file, err := private.Open(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	file, err := privatefile.Open(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile/record"
 )
 
@@ -87,7 +87,7 @@ func (j *Journal) divert(records []record.Record) error {
 	if err := os.MkdirAll(filepath.Dir(j.path), 0o700); err != nil {
 		return nil // there is nowhere to store them
 	}
-	file, err := private.Open(j.path+diverted, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	file, err := privatefile.Open(j.path+diverted, os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"botd/internal/renamed"
+	"botd/internal/jsonalias"
 	"botd/runtime/view"
 )
 
@@ -68,7 +68,7 @@ func answerAs(w http.ResponseWriter, status int, value any) {
 }
 
 func encode(value any) []byte {
-	text, err := renamed.Marshal(value)
+	text, err := jsonalias.Marshal(value)
 	if err != nil {
 		panic(fmt.Sprintf("api: %T: %v", value, err)) // a type of botd that does not marshal to JSON
 	}

@@ -35,10 +35,10 @@ type Backup struct {
 
 // BackupAnswer is the answer to a request for a backup.
 type BackupAnswer struct {
-	Schema int      `json:"schema"`
-	DryRun bool     `json:"dry_run"`
-	Does   []string `json:"does"`
-	Backup *Backup  `json:"backup"` // null for a dry run
+	Schema  int      `json:"schema"`
+	DryRun  bool     `json:"dry_run"`
+	Effects []string `json:"effects" was:"does"`
+	Backup  *Backup  `json:"backup"` // null for a dry run
 }
 
 // backupTimeout bounds how long a request waits for a backup; a journal of years is
@@ -51,7 +51,7 @@ func (m *maintenance) backup(r *request, _ *nothing) (BackupAnswer, error) {
 		return out, notPossible("this botd has no journal that can be copied")
 	}
 	var err error
-	if out.Does, err = m.config.Backups.Plan(); err != nil {
+	if out.Effects, err = m.config.Backups.Plan(); err != nil {
 		return out, notPossible(err.Error())
 	}
 	if r.dryRun {

@@ -66,7 +66,7 @@ func TestABackupIsMadeOnceAtATimeAndAudited(t *testing.T) {
 	k := &keeper{gate: make(chan struct{}), begun: make(chan struct{})}
 	d := keeperDesk(t, k)
 	if code, out, text := post[BackupAnswer](d, "/api/v1/backup?dry_run=true", ""); code != 200 || !out.DryRun || out.Backup != nil ||
-		!slices.Equal(out.Does, []string{"copy the journal"}) || len(d.sent) != 0 {
+		!slices.Equal(out.Effects, []string{"copy the journal"}) || len(d.sent) != 0 {
 		t.Errorf("a trial: want what it would do and nothing done, have %d %s", code, text)
 	}
 	first := make(chan BackupAnswer)
@@ -151,7 +151,7 @@ func TestOpeningOrdersAreCanceledByFilter(t *testing.T) {
 	} {
 		d := resters(t)
 		code, out, text := post[HaltAnswer](d, "/api/v1/orders/cancel?dry_run=true", "{"+body+"}")
-		if code != 200 || !out.DryRun || len(out.Steps) != len(want) || !slices.Equal(out.Does, []string{"is halted"}) || len(d.sent) != 0 {
+		if code != 200 || !out.DryRun || len(out.Steps) != len(want) || !slices.Equal(out.Effects, []string{"is halted"}) || len(d.sent) != 0 {
 			t.Errorf("%s as a trial: want %d steps, what comes of it once, and nothing sent; have %d %s", body, len(want), code, text)
 		}
 		code, _, text = post[HaltAnswer](d, "/api/v1/orders/cancel", "{"+body+`,"reason":"news"}`)
@@ -190,7 +190,7 @@ func TestCancelWithoutMatchIsRefused(t *testing.T) {
 		len(d.sent) != 0 {
 		t.Errorf("none left: want 409, have %d %s", code, text)
 	}
-	if code, out, _ := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"dry_run":true}`); code != 200 || !slices.Contains(out.Does,
+	if code, out, _ := post[HaltAnswer](d, "/api/v1/orders/cancel", `{"dry_run":true}`); code != 200 || !slices.Contains(out.Effects,
 		"it is being canceled already") {
 		t.Errorf("a trial: want why each is left, have %d %+v", code, out)
 	}

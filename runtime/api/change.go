@@ -15,9 +15,9 @@ const engineTimeout = 5 * time.Second
 
 // Change is the answer to a change that sends nothing to the exchange.
 type Change struct {
-	Schema int      `json:"schema"`
-	DryRun bool     `json:"dry_run"` // whether nothing was done
-	Does   []string `json:"does"`    // the effects in words
+	Schema  int      `json:"schema"`
+	DryRun  bool     `json:"dry_run"`            // whether nothing was done
+	Effects []string `json:"effects" was:"does"` // the effects in words
 }
 
 // audit returns the journal's entry for the sender of a change.

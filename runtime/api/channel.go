@@ -38,10 +38,10 @@ type ChannelRequest struct {
 
 // ChannelAnswer is the results of a test.
 type ChannelAnswer struct {
-	Schema int             `json:"schema"`
-	DryRun bool            `json:"dry_run"`
-	Does   []string        `json:"does"`
-	Items  []ChannelResult `json:"items"`
+	Schema  int             `json:"schema"`
+	DryRun  bool            `json:"dry_run"`
+	Effects []string        `json:"effects" was:"does"`
+	Items   []ChannelResult `json:"items"`
 }
 
 func (m *maintenance) testChannels(r *request, body *ChannelRequest) (ChannelAnswer, error) {
@@ -52,7 +52,7 @@ func (m *maintenance) testChannels(r *request, body *ChannelRequest) (ChannelAns
 		return out, err
 	}
 	what := "a test message through " + strings.Join(names, ", ")
-	out.Does = []string{"send " + what}
+	out.Effects = []string{"send " + what}
 	if r.dryRun {
 		for _, name := range names {
 			out.Items = append(out.Items, ChannelResult{Channel: name, Result: "not_sent"})

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"unicode"
 
-	"botd/internal/renamed"
+	"botd/internal/jsonalias"
 	"botd/runtime/api/auth"
 )
 
@@ -180,9 +180,9 @@ func (d *derivation) properties(of reflect.Type) (lines, required []string) {
 		lines = append(lines, name+": "+property)
 		if option != "omitempty" {
 			required = append(required, name)
-			oldRequired = append(oldRequired, renamed.OldNames(field)...)
+			oldRequired = append(oldRequired, jsonalias.OldNames(field)...)
 		}
-		for _, old := range renamed.OldNames(field) {
+		for _, old := range jsonalias.OldNames(field) {
 			kind, _, _ := strings.Cut(strings.TrimSuffix(property, "}"), ", description: ")
 			oldLines = append(oldLines, old+": "+kind+", deprecated: true, description: 'Use "+name+".'}")
 		}

@@ -225,7 +225,8 @@ func newDeskWith(t testing.TB, change func(*Config)) *desk {
 			return &view.JournalHead{Records: 7, Hash: strings.Repeat("ab", 32), At: time.UnixMilli(1_700_000_000_000).UTC()}
 		},
 		LaneUse: func() *view.LaneUse {
-			return &view.LaneUse{Since: time.UnixMilli(1_700_000_000_000).UTC(), By: "token 127.0.0.1", Level: record.LevelFlatten, Cause: "it hung", Orders: 2,
+			return &view.LaneUse{Since: time.UnixMilli(1_700_000_000_000).UTC(), RequestedBy: "token 127.0.0.1", Level: record.LevelFlatten,
+				Cause: "it hung", Orders: 2,
 				DoneAfterMS: 1_200, TookMS: 5_000}
 		},
 		StrategyConfig: func(name string) string { return "name: " + name + "\n" },

@@ -75,20 +75,20 @@ type StrategyHaltRequest struct {
 
 // HaltAnswer is the list of effects of a halt, a rearm, or another manual order.
 type HaltAnswer struct {
-	Schema int              `json:"schema"`
-	DryRun bool             `json:"dry_run"`
-	Level  record.HaltLevel `json:"level"`
-	Scope  string           `json:"scope"`
-	Reason string           `json:"reason"`
-	Does   []string         `json:"does"`  // the effects in words
-	Steps  []view.HaltStep  `json:"steps"` // the requests, in order
-	Blind  []string         `json:"blind"` // what a halt cannot read or act on now, one line each
-	Still  []view.Degraded  `json:"still"` // the states that still block trading after a rearm
+	Schema        int              `json:"schema"`
+	DryRun        bool             `json:"dry_run"`
+	Level         record.HaltLevel `json:"level"`
+	Scope         string           `json:"scope"`
+	Reason        string           `json:"reason"`
+	Effects       []string         `json:"effects" was:"does"`         // the effects in words
+	Steps         []view.HaltStep  `json:"steps"`                      // the requests, in order
+	Blind         []string         `json:"blind"`                      // what a halt cannot read or act on now, one line each
+	StillBlocking []view.Degraded  `json:"still_blocking" was:"still"` // the states that still block trading after a rearm
 }
 
 func newHaltAnswer(r *request, level record.HaltLevel, scope, reason string) HaltAnswer {
-	return HaltAnswer{Schema: 1, DryRun: r.dryRun, Level: level, Scope: scope, Reason: reason, Does: []string{}, Steps: []view.HaltStep{}, Blind: []string{},
-		Still: []view.Degraded{}}
+	return HaltAnswer{Schema: 1, DryRun: r.dryRun, Level: level, Scope: scope, Reason: reason, Effects: []string{}, Steps: []view.HaltStep{}, Blind: []string{},
+		StillBlocking: []view.Degraded{}}
 }
 
 // manual serves the manual actions: halts, orders and positions.
@@ -135,7 +135,7 @@ func (m *manual) rearm(r *request, body *RearmRequest) (HaltAnswer, error) {
 	out, err := m.setHalt(r, record.LevelNone, (*scopeAndReason)(body))
 	if err == nil && !r.dryRun {
 		// Another halt may still be in force, and must not be missed.
-		_ = m.controls.query(r, func() { out.Still = view.DegradedOf(m.config.Engine.Status().Degraded) })
+		_ = m.controls.query(r, func() { out.StillBlocking = view.DegradedOf(m.config.Engine.Status().Degraded) })
 	}
 	return out, err
 }
@@ -158,10 +158,10 @@ func (m *manual) setHalt(r *request, level record.HaltLevel, body *scopeAndReaso
 			return
 		}
 		if level == record.LevelNone {
-			out.Does = rearming(&status, scope)
+			out.Effects = rearming(&status, scope)
 			return
 		}
-		out.Does = append(out.Does, "halt the "+scope.String()+": "+does(level))
+		out.Effects = append(out.Effects, "halt the "+scope.String()+": "+does(level))
 		for _, step := range m.config.Engine.PreviewHalt(level, scope) {
 			out.Steps = append(out.Steps, view.HaltStepOf(&step))
 		}
@@ -194,7 +194,7 @@ const lanePatience = time.Second
 // haltByLane previews a halt while the engine does not answer.
 func (m *manual) haltByLane(level record.HaltLevel, named *HaltScope, out *HaltAnswer) (scope account.Scope, unknown error) {
 	scope, unknown = named.find(m.config.Lane.Scopes())
-	out.Does = []string{"the engine does not answer: the kill switch acts without it, on the last known orders and positions",
+	out.Effects = []string{"the engine does not answer: the kill switch acts without it, on the last known orders and positions",
 		"halt the " + scope.String() + ": " + does(level)}
 	for _, line := range m.config.Lane.Preview(level, scope) {
 		out.Steps = append(out.Steps, view.HaltStep{Text: line})
@@ -207,7 +207,7 @@ func does(level record.HaltLevel) string {
 	var all []string
 	for _, l := range view.HaltLevels {
 		if l.Level <= level {
-			all = append(all, l.Does)
+			all = append(all, l.Effect)
 		}
 	}
 	return strings.Join(all, ", ")

@@ -99,8 +99,8 @@ func TestRearmReportsRemainingObstacles(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.status.Degraded = []engine.Degraded{{State: "halted", Scope: account.Scope{Strategy: "trend"}, Remedy: "botd rearm --strategy trend"}}
-	if code, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", ""); code != 202 || len(out.Still) != 1 ||
-		out.Still[0].Remedy != "botd rearm --strategy trend" {
+	if code, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", ""); code != 202 || len(out.StillBlocking) != 1 ||
+		out.StillBlocking[0].Remedy != "botd rearm --strategy trend" {
 		t.Errorf("want the other halt reported, have %d: %s", code, text)
 	}
 	d.status.Strategies = slices.Clone(d.status.Strategies)
@@ -108,7 +108,7 @@ func TestRearmReportsRemainingObstacles(t *testing.T) {
 	latched.Latch = 1
 	const stays = "stays until its target is zero or changes side: botd rearm --strategy "
 	for body, want := range map[string]bool{"": true, `{"symbol":"` + latched.Symbol.Name + `"}`: true, `{"strategy":"` + latched.Name + `"}`: false} {
-		if _, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", body); strings.Contains(strings.Join(out.Does, "\n"),
+		if _, out, text := post[HaltAnswer](d, "/api/v1/risk/rearm", body); strings.Contains(strings.Join(out.Effects, "\n"),
 			"the latch of "+latched.Name+" "+stays+latched.Name) != want {
 			t.Errorf("arming %s: that the latch stays is reported: want %t, have %s", body, want, text)
 		}

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // RepeatsFile holds the answers to changes under Idempotency-Keys.
@@ -46,7 +46,7 @@ type repeatWrite struct {
 // unknown. A file that cannot be read is an error: a change would be done twice.
 func (s *Server) OpenRepeats(directory string, now time.Time, warn func(error)) (closing func(), err error) {
 	path, m := filepath.Join(directory, RepeatsFile), &s.idempotency
-	text, err := private.Read(path, 2*maxRepeatsFile)
+	text, err := privatefile.Read(path, 2*maxRepeatsFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("read the stored answers: %w", err)
 	}
@@ -78,7 +78,7 @@ func (m *idempotency) write(path string, writes <-chan repeatWrite, failed func(
 	whole := func() error {
 		all := m.all()
 		size = int64(len(all))
-		return private.Write(path, all)
+		return privatefile.Write(path, all)
 	}
 	for w := range writes {
 		var err error
@@ -100,7 +100,7 @@ func (m *idempotency) write(path string, writes <-chan repeatWrite, failed func(
 }
 
 func appendLine(path string, line []byte) error {
-	file, err := private.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
+	file, err := privatefile.Open(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}

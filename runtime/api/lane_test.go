@@ -36,7 +36,7 @@ func TestHaltWorksWhileEngineHangs(t *testing.T) {
 	code, out, text := post[HaltAnswer](d, "/api/v1/risk/halt", `{"level":"flatten","strategy":"trend","reason":"it hangs"}`)
 	does := []string{"the engine does not answer: the kill switch acts without it, on the last known orders and positions",
 		"halt the strategy trend: nothing opens; exits and stops continue, and resting opening orders are canceled, and positions are closed at market"}
-	if code != http.StatusAccepted || out.Scope != "strategy trend" || !slices.Equal(out.Does, does) || len(out.Steps) != 2 ||
+	if code != http.StatusAccepted || out.Scope != "strategy trend" || !slices.Equal(out.Effects, does) || len(out.Steps) != 2 ||
 		out.Steps[0].Text != "flatten the strategy trend: cancel order 7" || out.Steps[1].Text != "close 0.02 BTC" {
 		t.Errorf("want it taken by what is known, have %d %s", code, text)
 	}
@@ -75,7 +75,7 @@ func TestHaltLevelTexts(t *testing.T) {
 	} {
 		d := newDesk(t)
 		_, out, text := post[HaltAnswer](d, "/api/v1/risk/halt", `{"level":"`+level+`","dry_run":true}`)
-		if !slices.Equal(out.Does, []string{want}) || out.Level.String() != level || !out.DryRun {
+		if !slices.Equal(out.Effects, []string{want}) || out.Level.String() != level || !out.DryRun {
 			t.Errorf("want %q, have %s", want, text)
 		}
 	}

@@ -79,7 +79,7 @@ func (m *manual) manually(r *request, body *ReasonRequest, preview func() (engin
 		return HaltAnswer{}, notPossible(refused.Error())
 	}
 	out := newHaltAnswer(r, action.Level, action.Scope.String(), body.Reason)
-	out.Does = view.OrEmpty(action.Lines)
+	out.Effects = view.OrEmpty(action.Lines)
 	for i := range action.Steps {
 		out.Steps = append(out.Steps, view.HaltStepOf(&action.Steps[i]))
 	}
@@ -163,7 +163,7 @@ func (m *manual) withdrawing(body *CancelRequest, status *engine.Status, out *Ha
 		}
 		action, err := m.config.Engine.PreviewCancel(p.ClientOrderID())
 		if err != nil {
-			out.Does = append(out.Does, err.Error())
+			out.Effects = append(out.Effects, err.Error())
 			continue
 		}
 		orders = append(orders, p.ClientOrderID())
@@ -171,8 +171,8 @@ func (m *manual) withdrawing(body *CancelRequest, status *engine.Status, out *Ha
 			out.Steps = append(out.Steps, view.HaltStepOf(&action.Steps[j]))
 		}
 		for _, line := range action.Lines { // the lines of several orders of a strategy are the same
-			if !slices.Contains(out.Does, line) {
-				out.Does = append(out.Does, line)
+			if !slices.Contains(out.Effects, line) {
+				out.Effects = append(out.Effects, line)
 			}
 		}
 	}

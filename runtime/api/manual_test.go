@@ -36,7 +36,7 @@ func TestManualActionsHavePreviews(t *testing.T) {
 		d := handled(t)
 		for _, form := range []struct{ query, body string }{{"?dry_run=true", ""}, {"", `{"dry_run":true}`}} {
 			code, out, text := post[HaltAnswer](d, path+form.query, form.body)
-			if code != 200 || !out.DryRun || out.Scope != "strategy trend" || len(out.Steps) != 2 || !slices.Equal(out.Does,
+			if code != 200 || !out.DryRun || out.Scope != "strategy trend" || len(out.Steps) != 2 || !slices.Equal(out.Effects,
 				[]string{"strategy trend is halted"}) || len(d.sent) != 0 {
 				t.Errorf("%s%s: want it shown and nothing sent, have %d %s %+v", path, form.query, code, text, d.sent)
 			}

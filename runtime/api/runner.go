@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"botd/backtest/parity"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
@@ -114,18 +114,18 @@ type BacktestRun struct {
 	Phase     string  `json:"phase"` // the phase of a running one: reading, running, study, writing
 	Share     float64 `json:"share"` // the completed share of the run
 	Error     string  `json:"error,omitempty"`
-	By        string  `json:"by"`
+	StartedBy string  `json:"started_by" was:"by"`
 	StartedMS int64   `json:"started_ms"`
 	EndedMS   int64   `json:"ended_ms"` // 0 while it runs
 }
 
 // BacktestStart is the answer to a backtest to run.
 type BacktestStart struct {
-	Schema int          `json:"schema"`
-	DryRun bool         `json:"dry_run"`
-	ID     string       `json:"id"`
-	Does   []string     `json:"does"`
-	Run    *BacktestRun `json:"run"` // null when nothing was started
+	Schema  int          `json:"schema"`
+	DryRun  bool         `json:"dry_run"`
+	ID      string       `json:"id"`
+	Effects []string     `json:"effects" was:"does"`
+	Run     *BacktestRun `json:"run"` // null when nothing was started
 }
 
 // runner serves the backtests of this process: the running one, and earlier ones.
@@ -166,7 +166,7 @@ func (q *runner) start(r *request, body *BacktestRequest) (BacktestStart, error)
 	}
 	err := body.check(time.Now())
 	if err == nil {
-		out.Does, err = q.engine.Plan(body)
+		out.Effects, err = q.engine.Plan(body)
 	}
 	if err != nil {
 		return out, badBody(err.Error())
@@ -174,14 +174,14 @@ func (q *runner) start(r *request, body *BacktestRequest) (BacktestStart, error)
 	if err := q.reports.Room(body.Name); err != nil {
 		return out, notPossible(err.Error())
 	}
-	out.ID, out.Does = body.Name, view.OrEmpty(out.Does)
+	out.ID, out.Effects = body.Name, view.OrEmpty(out.Effects)
 	if r.dryRun {
 		return out, nil
 	}
 	if !q.claim() {
 		return out, notPossible("a backtest is running, and only one can run at a time: cancel it, or wait for it")
 	}
-	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", By: requester(r.Request).By,
+	run := BacktestRun{ID: body.Name, Strategy: body.Strategy, Data: body.data(), State: "running", Phase: "reading", StartedBy: requester(r.Request).By,
 		StartedMS: time.Now().UnixMilli()}
 	if err := q.controls.record(r, "backtest "+body.Name, body.Strategy+" over "+run.Data); err != nil {
 		q.release()
@@ -225,7 +225,7 @@ func (b *BacktestRequest) check(now time.Time) error {
 	switch {
 	case b.Strategy == "":
 		return errors.New("strategy is missing: the name of a configured one")
-	case !private.IsName(b.Name) || b.Name == "choices" || b.Name == "runs":
+	case !privatefile.IsName(b.Name) || b.Name == "choices" || b.Name == "runs":
 		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the words choices and runs", b.Name)
 	case len(b.Params) > maxParams:
 		return fmt.Errorf("%d params exceed the maximum of %d", len(b.Params), maxParams)

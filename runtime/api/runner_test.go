@@ -56,7 +56,7 @@ func TestBacktestReportIsListed(t *testing.T) {
 	}
 	d.server.runner.group.Wait()
 	if runs := d.runs(); len(runs) != 1 || runs[0].State != "done" || runs[0].Share != 1 || runs[0].EndedMS == 0 ||
-		runs[0].Data != "a synthetic market, seed 7" || runs[0].By != "token" {
+		runs[0].Data != "a synthetic market, seed 7" || runs[0].StartedBy != "token" {
 		t.Errorf("want it done, have %+v", runs)
 	}
 	if body := d.want(200, "/api/v1/backtests"); !strings.Contains(body, `"id":"mine"`) {
@@ -302,7 +302,7 @@ func TestARunThatHasEndedIsNotCanceled(t *testing.T) {
 		t.Errorf("want the other one running, have %+v", runs)
 	}
 	if code, out, text := post[Change](d, "/api/v1/backtests/runs/two/cancel", ""); code != 200 ||
-		out.Does[0] != "the backtest two ends, and leaves no report" {
+		out.Effects[0] != "the backtest two ends, and leaves no report" {
 		t.Errorf("want it canceled, have %d %s", code, text)
 	}
 }

@@ -23,13 +23,13 @@ var sessionRoutes = []route{
 
 // Session is the description of the sender and its permissions.
 type Session struct {
-	Schema   int        `json:"schema"`
-	Role     string     `json:"role"` // viewer | operator
-	By       string     `json:"by"`   // socket | token | session
-	Ends     *time.Time `json:"ends"` // when a session that is not used ends; null for a token
-	Mode     string     `json:"mode"`
-	Instance string     `json:"instance"`
-	Makes    bool       `json:"makes_tokens"` // whether the sender may create named tokens
+	Schema     int        `json:"schema"`
+	Role       string     `json:"role"`                // viewer | operator
+	Credential string     `json:"credential" was:"by"` // socket | token | session
+	Ends       *time.Time `json:"ends"`                // when a session that is not used ends; null for a token
+	Mode       string     `json:"mode"`
+	Instance   string     `json:"instance"`
+	Makes      bool       `json:"makes_tokens"` // whether the sender may create named tokens
 }
 
 // credentials serves the means of identification: named tokens, sessions, and links that open one.
@@ -42,7 +42,7 @@ type credentials struct {
 func credentialsOf(s *Server) *credentials { return &s.credentials }
 
 func (c *credentials) sessionOf(requester auth.Identity) Session {
-	out := Session{Schema: 1, Role: requester.Role.String(), By: requester.By, Mode: c.config.Board.Mode(), Instance: c.config.Board.Instance(),
+	out := Session{Schema: 1, Role: requester.Role.String(), Credential: requester.By, Mode: c.config.Board.Mode(), Instance: c.config.Board.Instance(),
 		Makes: c.config.Keyring != nil && requester.MakesTokens()}
 	if !requester.Ends.IsZero() {
 		out.Ends = new(requester.Ends.UTC())

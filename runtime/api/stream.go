@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"botd/internal/renamed"
+	"botd/internal/jsonalias"
 	"botd/runtime/api/auth"
 	"botd/runtime/ops"
 	"botd/runtime/view"
@@ -111,7 +111,7 @@ func newStream(epoch string, metrics *ops.Metrics) *Stream {
 
 // Publish sends an event to every client and waits for none of them.
 func (s *Stream) Publish(topic string, content any) {
-	text, err := renamed.Marshal(content)
+	text, err := jsonalias.Marshal(content)
 	if err != nil {
 		panic(fmt.Sprintf("api: event %s: %v", topic, err)) // a type of botd that does not marshal to JSON
 	}
@@ -382,7 +382,7 @@ func (f *flow) write(text []byte) {
 }
 
 func (f *flow) send(id, topic string, content any) {
-	text, err := renamed.Marshal(content)
+	text, err := jsonalias.Marshal(content)
 	if err != nil {
 		panic(fmt.Sprintf("api: event %s: %v", topic, err))
 	}

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/runtime/api/auth"
 	"botd/runtime/view"
 )
@@ -93,18 +93,18 @@ type SweepRun struct {
 	Report    string `json:"report,omitempty"` // the name of the report among those of backtests
 	State     string `json:"state"`            // running | done | failed | canceled
 	Error     string `json:"error,omitempty"`
-	By        string `json:"by"`
+	StartedBy string `json:"started_by" was:"by"`
 	StartedMS int64  `json:"started_ms"`
 	EndedMS   int64  `json:"ended_ms"` // 0 while it runs
 }
 
 // SweepStart is the answer to a request that runs a sweep or a trial's report.
 type SweepStart struct {
-	Schema int       `json:"schema"`
-	DryRun bool      `json:"dry_run"`
-	ID     string    `json:"id"` // the name of the sweep, or of the report of a trial
-	Does   []string  `json:"does"`
-	Run    *SweepRun `json:"run"` // null when nothing was started
+	Schema  int       `json:"schema"`
+	DryRun  bool      `json:"dry_run"`
+	ID      string    `json:"id"` // the name of the sweep, or of the report of a trial
+	Effects []string  `json:"effects" was:"does"`
+	Run     *SweepRun `json:"run"` // null when nothing was started
 }
 
 // sweepRuns serves the sweeps: the running process, earlier ones, and their saved results.
@@ -149,7 +149,7 @@ func (q *sweepRuns) start(r *request, body *SweepRequest) (SweepStart, error) {
 	}
 	err := body.check(time.Now())
 	if err == nil {
-		out.Does, err = q.config.Sweeper.Plan(body)
+		out.Effects, err = q.config.Sweeper.Plan(body)
 	}
 	if err != nil {
 		return out, badBody(err.Error())
@@ -164,7 +164,7 @@ func (q *sweepRuns) start(r *request, body *SweepRequest) (SweepStart, error) {
 
 func (q *sweepRuns) resume(r *request, _ *nothing) (SweepStart, error) {
 	name := r.PathValue("id")
-	out := SweepStart{Schema: 1, DryRun: r.dryRun, ID: name, Does: []string{"the trials that " + name + " is missing will run"}}
+	out := SweepStart{Schema: 1, DryRun: r.dryRun, ID: name, Effects: []string{"the trials that " + name + " is missing will run"}}
 	if err := q.known(name); err != nil {
 		return out, err
 	}
@@ -186,13 +186,13 @@ func (q *sweepRuns) reportTrial(r *request, _ *nothing) (SweepStart, error) {
 		return out, notFound("trial", job)
 	}
 	if _, err := q.reports.One(out.ID); err == nil {
-		out.Does = []string{"the report " + out.ID + " is there"}
+		out.Effects = []string{"the report " + out.ID + " is there"}
 		return out, nil
 	}
 	if err := q.reports.Room(out.ID); err != nil {
 		return out, notPossible(err.Error())
 	}
-	out.Does = []string{"the trial runs again over all the candles; its report is added as " + out.ID}
+	out.Effects = []string{"the trial runs again over all the candles; its report is added as " + out.ID}
 	partial := filepath.Join(q.config.Reports, ".trial-"+q.config.Board.Mode())
 	return out, q.launch(r, &out, SweepRun{Sweep: name, Kind: "report", Job: job, Report: out.ID}, "report of the trial "+job, func(ctx context.Context) error {
 		return addReport(partial, filepath.Join(q.config.Reports, out.ID), func() error { return q.config.Sweeper.Report(ctx, name, job, partial) })
@@ -252,7 +252,7 @@ func (q *sweepRuns) launch(r *request, out *SweepStart, run SweepRun, detail str
 	if !q.claim() {
 		return notPossible("a sweep process is running, and only one can run at a time: cancel it, or wait for it")
 	}
-	run.State, run.By, run.StartedMS = "running", requester(r.Request).By, time.Now().UnixMilli()
+	run.State, run.StartedBy, run.StartedMS = "running", requester(r.Request).By, time.Now().UnixMilli()
 	if err := q.controls.record(r, "sweep "+run.Sweep, detail); err != nil {
 		q.release()
 		return err
@@ -280,7 +280,7 @@ func (b *SweepRequest) check(now time.Time) error {
 		return fmt.Errorf("a text is longer than %d bytes", maxSweepText)
 	case b.Trials < 0 || b.Trials > MaxSweepTries:
 		return fmt.Errorf("trials %d: from 1 to %d", b.Trials, MaxSweepTries)
-	case !private.IsName(b.Name) || b.Name == "runs":
+	case !privatefile.IsName(b.Name) || b.Name == "runs":
 		return fmt.Errorf("name %q: want letters, digits, dot, dash and underscore, 100 at most, and not the word runs", b.Name)
 	}
 	return nil

@@ -97,14 +97,14 @@ func TestASweepIsStartedAndAudited(t *testing.T) {
 	t.Parallel()
 	d, stub, _ := sweeping(t, ends)
 	if code, out, text := post[SweepStart](d, "/api/v1/sweeps", strings.Replace(aSweep, `{`, `{"dry_run":true,`, 1)); code != 200 || out.Run != nil ||
-		out.ID != "mine" || len(out.Does) != 1 || out.Does[0] != "tries fast=5,10 by grid sharpe" || len(d.sent) != 0 {
+		out.ID != "mine" || len(out.Effects) != 1 || out.Effects[0] != "tries fast=5,10 by grid sharpe" || len(d.sent) != 0 {
 		t.Fatalf("want only a report, have %d %s", code, text)
 	}
 	if code, out, text := post[SweepStart](d, "/api/v1/sweeps", aSweep); code != 202 || out.Run == nil || out.Run.State != "running" {
 		t.Fatalf("want it started, have %d %s", code, text)
 	}
 	d.server.sweeping.group.Wait()
-	if runs := d.sweepRuns(); len(runs) != 1 || runs[0].State != "done" || runs[0].Kind != "run" || runs[0].By != "token" || runs[0].EndedMS == 0 {
+	if runs := d.sweepRuns(); len(runs) != 1 || runs[0].State != "done" || runs[0].Kind != "run" || runs[0].StartedBy != "token" || runs[0].EndedMS == 0 {
 		t.Errorf("want it done, have %+v", runs)
 	}
 	if len(d.sent) != 1 || d.sent[0].Audit.Object != "sweep mine" || d.sent[0].Audit.Action != "POST /api/v1/sweeps" || !slices.Equal(stub.asked,
@@ -306,7 +306,7 @@ func TestASweepThatAnotherProcessRunsIsCanceledThere(t *testing.T) {
 	const does = "the sweep cut ends; finished trials are saved"
 	for dry, asked := range map[string]int{"?dry_run=true": 0, "": 1} {
 		stub.asked = nil
-		if code, out, text := post[Change](d, "/api/v1/sweeps/cut/cancel"+dry, ""); code != 200 || !slices.Equal(out.Does, []string{does}) ||
+		if code, out, text := post[Change](d, "/api/v1/sweeps/cut/cancel"+dry, ""); code != 200 || !slices.Equal(out.Effects, []string{does}) ||
 			out.DryRun != (dry != "") ||
 			len(stub.asked) != asked {
 			t.Errorf("%q: want it canceled, have %d %s, %v", dry, code, text, stub.asked)

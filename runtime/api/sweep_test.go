@@ -42,12 +42,12 @@ func TestSweepsThatWereSavedAreListedWithTheirBest(t *testing.T) {
 	if len(items) != 3 || items[0].Name != "first" || items[1].Name != "stopped" || items[2].Name != "second" {
 		t.Fatalf("want first, stopped and second, the newest first, have %+v", items)
 	}
-	if none := items[1]; none.Verdict != "nothing" || len(none.Best) != 0 || none.Seen != nil || none.Unseen != nil || none.Trials != 1 {
+	if none := items[1]; none.Verdict != "nothing" || len(none.Best) != 0 || none.Seen != nil || none.OutOfSampleSharpe != nil || none.Trials != 1 {
 		t.Errorf("no trial has a rank: want no best one, have %+v", none)
 	}
 	one := items[0]
 	if one.Strategy != "sma_cross" || one.Trials != 2 || one.Refused != 2 || one.Best["fast"] != "5" || one.Seen == nil || *one.Seen != 1.5 ||
-		one.Unseen == nil || *one.Unseen != -0.2 || one.Split == nil || *one.Lucky != 0.9 {
+		one.OutOfSampleSharpe == nil || *one.OutOfSampleSharpe != -0.2 || one.Split == nil || *one.ExpectedMaxSharpe != 0.9 {
 		t.Errorf("want the best of two trials, have %+v", one)
 	}
 	if d := newDeskWith(t, func(c *Config) { c.Sweeps = "nowhere" }); len(decoded[List[view.Sweep]](t, d.want(200, "/api/v1/sweeps")).Items) != 0 {

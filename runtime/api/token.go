@@ -24,11 +24,11 @@ var tokenRoutes = []route{
 
 // NamedToken is a named token as the API lists it.
 type NamedToken struct {
-	Name  string     `json:"name"`
-	Role  string     `json:"role"` // viewer | operator
-	Made  time.Time  `json:"made"`
-	Ends  *time.Time `json:"ends"` // null if it never expires
-	Ended bool       `json:"ended"`
+	Name    string     `json:"name"`
+	Role    string     `json:"role"` // viewer | operator
+	Created time.Time  `json:"created" was:"made"`
+	Ends    *time.Time `json:"ends"` // null if it never expires
+	Ended   bool       `json:"ended"`
 }
 
 // NewToken is a token that was made.

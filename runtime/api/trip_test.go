@@ -64,7 +64,7 @@ func TestRoundTripsAreNetAndExcludeForeignPositions(t *testing.T) {
 	want := view.ClosedPosition{ID: "1", Strategy: "trend", Market: "futures", Symbol: "BTC-USDT", Side: "LONG", Quantity: "0.03", EntryPrice: "50000",
 		ExitPrice: "51000",
 		OpenedMS:  1_000, ClosedMS: 2_000, Asset: "USDT",
-		Realized: "30", Fees: "1.5", Funding: "0", PNL: "28.5", Derived: true, Whole: true, Purpose: "stop_loss", PositionID: 2}
+		Realized: "30", Fees: "1.5", Funding: "0", PNL: "28.5", Derived: true, Complete: true, Purpose: "stop_loss", PositionID: 2}
 	if trades[0] != want {
 		t.Errorf("want %+v\nhave %+v", want, trades[0])
 	}

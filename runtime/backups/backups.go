@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"botd/internal/disk"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
 )
@@ -35,7 +35,7 @@ func Mark(directory string, made *Made) error {
 		return err
 	}
 	path := filepath.Join(directory, backupMark)
-	return private.Write(path, append(text, '\n'))
+	return privatefile.Write(path, append(text, '\n'))
 }
 
 // Last returns the time in a mark; zero when there is none.

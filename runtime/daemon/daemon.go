@@ -14,7 +14,7 @@ import (
 	"botd/configs/engineconfig"
 	"botd/internal/disk"
 	"botd/internal/failure"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/reconcile/placement"
@@ -116,7 +116,7 @@ func (p *process) run(ctx context.Context) error {
 	if err := withoutCore(); err != nil {
 		return failure.Wrap(failure.IO, err)
 	}
-	if err := private.Check(config.DataDir, p.directory); err != nil {
+	if err := privatefile.Check(config.DataDir, p.directory); err != nil {
 		return failure.Wrap(failure.Config, err)
 	}
 	if err := journal.CheckWritable(p.directory); err != nil {

@@ -78,7 +78,7 @@ func (p *process) laneUse() *view.LaneUse {
 
 // useShown converts times to durations since the first halt.
 func useShown(u *lane.Activation) *view.LaneUse {
-	shown := &view.LaneUse{Since: time.UnixMilli(u.SinceMS).UTC(), By: u.By, Level: u.Level, Cause: u.Cause, Orders: u.Orders, Active: u.EndedMS == 0}
+	shown := &view.LaneUse{Since: time.UnixMilli(u.SinceMS).UTC(), RequestedBy: u.By, Level: u.Level, Cause: u.Cause, Orders: u.Orders, Active: u.EndedMS == 0}
 	if u.DoneMS != 0 {
 		shown.DoneAfterMS = u.DoneMS - u.SinceMS
 	}

@@ -150,8 +150,10 @@ func TestTheNewestRecordIsShown(t *testing.T) {
 // TestAUseOfTheKillSwitchIsShownInDurations covers a use in progress, one with nothing left to close, and one that the engine has taken over.
 func TestAUseOfTheKillSwitchIsShownInDurations(t *testing.T) {
 	t.Parallel()
-	use := lane.Activation{SinceMS: 1_000, By: "token phone", Level: record.LevelFlatten, Cause: "the disk is full", Orders: 3}
-	want := view.LaneUse{Since: time.UnixMilli(1_000).UTC(), By: "token phone", Level: record.LevelFlatten, Cause: "the disk is full", Orders: 3, Active: true}
+	use := lane.Activation{SinceMS: 1_000, By: "token phone", Level: record.LevelFlatten,
+		Cause: "the disk is full", Orders: 3}
+	want := view.LaneUse{Since: time.UnixMilli(1_000).UTC(), RequestedBy: "token phone", Level: record.LevelFlatten, Cause: "the disk is full",
+		Orders: 3, Active: true}
 	for _, c := range []struct {
 		done, over  int64
 		after, took int64

@@ -12,10 +12,10 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"botd/backtest/apart"
 	"botd/backtest/replay"
+	"botd/backtest/resultstore"
 	"botd/backtest/runner"
-	"botd/backtest/saved"
+	"botd/backtest/sweepprocess"
 	"botd/configs"
 	"botd/exchange/tape"
 	"botd/internal/failure"
@@ -66,12 +66,12 @@ func (p *process) serve(ctx context.Context) (stop func() error, err error) {
 	served.Equity, served.Tokens, served.Market, served.Symbols, served.Listed = equity, tokens, p.venue.Client.ForViewers(), table.Symbol, table.All
 	served.Epoch = strconv.FormatInt(served.Engine.Epoch(), 36)
 	served.Web, served.Reports = web.Handler(), filepath.Join(current().DataDir, "backtests")
-	served.Sweeps = filepath.Join(current().DataDir, saved.SweepFolder)
+	served.Sweeps = filepath.Join(current().DataDir, resultstore.SweepFolder)
 	bench := &runner.Runner{Current: current, Symbols: table.All, Recorded: filepath.Join(p.directory, tape.RecordedFolder),
 		Traded: traded(p.history, equity)}
 	served.Runner = bench
 	if p.Restartable {
-		served.Sweeper = &apart.Sweeps{Runner: bench, Directory: served.Sweeps}
+		served.Sweeper = &sweepprocess.Sweeps{Runner: bench, Directory: served.Sweeps}
 	}
 	served.Head = p.newestRecord
 	served.Backups = &backups.Backups{Directory: p.directory, Key: p.key, Prefix: fmt.Sprintf("%s-%s-", p.config.Mode, p.config.Instance)}

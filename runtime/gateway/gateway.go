@@ -21,7 +21,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/sim/server"
 	"botd/internal/failure"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile/journal"
 	"botd/runtime"
 	"botd/runtime/ops"
@@ -158,7 +158,7 @@ func openDemo(ctx context.Context, config *configs.Config, directory string, mar
 		return nil, failure.New(failure.Unavailable, "", "start the demo's exchange: %w", err)
 	}
 	addressPath, address := filepath.Join(directory, AddressFile), "http://"+listener.Addr().String()
-	if err := private.Write(addressPath, []byte(address+"\n")); err != nil {
+	if err := privatefile.Write(addressPath, []byte(address+"\n")); err != nil {
 		return nil, failure.Wrap(failure.IO, errors.Join(err, listener.Close()))
 	}
 	// The exchange outlives the daemon's context, so that stopping can still settle.

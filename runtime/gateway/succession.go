@@ -13,7 +13,7 @@ import (
 	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/internal/failure"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile/placement"
 	"botd/runtime/engine"
 )
@@ -31,7 +31,7 @@ type succession struct {
 
 // readSuccession reads the file of a directory; it does not exist if the key never changed.
 func readSuccession(directory string) (s succession, err error) {
-	text, err := private.Read(filepath.Join(directory, successionFile), maxSuccession)
+	text, err := privatefile.Read(filepath.Join(directory, successionFile), maxSuccession)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
 	}
@@ -63,7 +63,7 @@ func AcceptKey(directory, first, fingerprint string) error {
 	if err != nil {
 		return err
 	}
-	return private.Write(filepath.Join(directory, successionFile), append(text, '\n'))
+	return privatefile.Write(filepath.Join(directory, successionFile), append(text, '\n'))
 }
 
 // Rotate switches to the key in the files if it belongs to the same account; changed is false if the files

@@ -16,7 +16,7 @@ import (
 	"botd/configs"
 	"botd/exchange"
 	"botd/internal/failure"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile"
 	"botd/reconcile/account"
 	"botd/reconcile/journal"
@@ -104,7 +104,7 @@ func Store(config *configs.Config, halt Halt, warn func(text string)) (path stri
 // Write writes a halt into a file of its own, durably, as a whole or not at all. With a key it adds a code. An
 // error together with a path means that the halt is written, but that a power failure may remove it.
 func Write(directory string, halt Halt, code func(text []byte) string) (path string, err error) {
-	if err := private.Check(filepath.Dir(directory), directory); err != nil {
+	if err := privatefile.Check(filepath.Dir(directory), directory); err != nil {
 		return "", failure.Wrap(failure.Config, err)
 	}
 	if code != nil {
@@ -126,7 +126,7 @@ func Write(directory string, halt Halt, code func(text []byte) string) (path str
 	if err != nil {
 		return "", errors.Join(err, os.Remove(file.Name()))
 	}
-	return path, private.SyncDirectory(directory)
+	return path, privatefile.SyncDirectory(directory)
 }
 
 // List returns the paths of the stored halts in a directory, the oldest first; a directory that does not exist has none.
@@ -144,7 +144,7 @@ func List(directory string) (paths []string, err error) {
 }
 
 func read(path string) (halt Halt, err error) {
-	text, err := private.Read(path, 64<<10)
+	text, err := privatefile.Read(path, 64<<10)
 	if err == nil {
 		halt, err = parse(text)
 	}
@@ -217,7 +217,7 @@ func Replay(ctx context.Context, config *configs.Config, directory string, nowMS
 	for _, path := range paths {
 		err = errors.Join(err, os.Remove(path))
 	}
-	return failure.Wrap(failure.IO, errors.Join(err, private.SyncDirectory(directory)))
+	return failure.Wrap(failure.IO, errors.Join(err, privatefile.SyncDirectory(directory)))
 }
 
 // How often a running daemon polls for stored halts, and how often

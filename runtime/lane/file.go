@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile/record"
 )
 
@@ -43,7 +43,7 @@ type write struct {
 // OpenFile opens the file, or creates it at full size, and returns its records. It refuses a line
 // without the key's code, because its record would become a journal record.
 func OpenFile(path string, code func(text []byte) string) (*File, []record.Record, error) {
-	file, err := private.Open(path, os.O_RDWR|os.O_CREATE)
+	file, err := privatefile.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 
 	"botd/internal/disk"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // logFolder holds the log's files within the directory of a mode: botd.log is the newest, botd.7.log the oldest.
@@ -118,7 +118,7 @@ func (l *LogFile) open() error {
 	if err := os.MkdirAll(l.directory, 0o700); err != nil {
 		return err
 	}
-	file, err := private.Open(l.name(0), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
+	file, err := privatefile.Open(l.name(0), os.O_CREATE|os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

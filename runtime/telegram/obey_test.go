@@ -133,7 +133,7 @@ func halted(n int) string {
 	for i := range n {
 		steps, blind = append(steps, fmt.Sprintf(`{"text":"close %d"}`, i)), append(blind, fmt.Sprintf(`"symbol %d"`, i))
 	}
-	return `{"does":["a","b"],"steps":[` + strings.Join(steps, ",") + `],"blind":[` + strings.Join(blind, ",") + `],"still":[
+	return `{"effects":["a","b"],"steps":[` + strings.Join(steps, ",") + `],"blind":[` + strings.Join(blind, ",") + `],"still_blocking":[
 		{"state":"halted","cause":"a person","since":"2026-01-01T12:00:00+02:00","remedy":"botd rearm"},
 		{"state":"quarantine","strategy":"one","symbol":"BTC-USDT","cause":"a fault","since":"2026-01-02T00:00:00Z","remedy":"release"}]}`
 }

@@ -123,11 +123,11 @@ func (o *order) change(level record.HaltLevel, strategy string) (string, bool) {
 		o.bot.config.Warn("telegram.refused", fmt.Sprintf("%s: %s %s %s: %s", o.caller.From, path, level, strategy, problem))
 		return problem, false
 	}
-	o.bot.config.Say("telegram.command", fmt.Sprintf("%s (%s): %s", o.caller.From, o.caller.Role, strings.Join(done.Does, "; ")))
-	lines := append([]string{"Done: " + strings.Join(done.Does, "; ")}, steps("sends", done.Steps)...)
+	o.bot.config.Say("telegram.command", fmt.Sprintf("%s (%s): %s", o.caller.From, o.caller.Role, strings.Join(done.Effects, "; ")))
+	lines := append([]string{"Done: " + strings.Join(done.Effects, "; ")}, steps("sends", done.Steps)...)
 	lines = append(lines, cannot(done.Blind)...)
-	for i := range done.Still {
-		lines = append(lines, degraded(&done.Still[i]))
+	for i := range done.StillBlocking {
+		lines = append(lines, degraded(&done.StillBlocking[i]))
 	}
 	return strings.Join(lines, "\n"), true
 }
@@ -147,7 +147,7 @@ func (o *order) preview(level record.HaltLevel, strategy string) (string, bool) 
 	o.bot.mu.Lock()
 	o.bot.pending[o.user] = pending{code, level, strategy, time.Now().Add(confirmWithin)}
 	o.bot.mu.Unlock()
-	lines := append([]string{"Would do: " + strings.Join(would.Does, "; ")}, steps("would send", would.Steps)...)
+	lines := append([]string{"Would do: " + strings.Join(would.Effects, "; ")}, steps("would send", would.Steps)...)
 	lines = append(lines, cannot(would.Blind)...)
 	return strings.Join(append(lines, "Within a minute: /confirm "+code), "\n"), true
 }

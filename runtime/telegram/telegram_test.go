@@ -51,7 +51,7 @@ func (o *office) Call(_ context.Context, caller auth.Caller, method, path string
 			what = "rearm"
 		}
 		return http.StatusAccepted, []byte(
-			fmt.Sprintf(`{"schema":1,"dry_run":%t,"does":["%s it all"],"steps":[{"text":"close 0.5 by market"}],"still":[]}`, asked.DryRun, what),
+			fmt.Sprintf(`{"schema":1,"dry_run":%t,"effects":["%s it all"],"steps":[{"text":"close 0.5 by market"}],"still_blocking":[]}`, asked.DryRun, what),
 		)
 	case path == "/api/v1/positions":
 		return http.StatusOK, []byte(

@@ -10,7 +10,7 @@ import (
 
 	"botd/exchange"
 	"botd/internal/enginetest"
-	"botd/internal/renamed"
+	"botd/internal/jsonalias"
 	"botd/reconcile/account"
 	"botd/reconcile/ledger"
 	"botd/reconcile/placement"
@@ -24,7 +24,7 @@ import (
 // shows compares a document, as the API writes it, with the fields of want: other fields are of no interest, lists are whole.
 func shows(t *testing.T, name string, document any, want string) {
 	t.Helper()
-	text, err := renamed.Marshal(document)
+	text, err := jsonalias.Marshal(document)
 	if err != nil {
 		t.Fatal(err)
 	}

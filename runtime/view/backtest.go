@@ -17,7 +17,7 @@ import (
 	"sync"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // Limits of reports.
@@ -193,7 +193,7 @@ func (r *Reports) List() ([]Backtest, error) {
 		return nil, errors.New("the directory of reports cannot be read")
 	}
 	for _, entry := range entries[:min(len(entries), maxReports)] {
-		if one, err := r.summary(root, entry.Name()); err == nil && private.IsName(entry.Name()) {
+		if one, err := r.summary(root, entry.Name()); err == nil && privatefile.IsName(entry.Name()) {
 			items = append(items, one)
 		}
 	}
@@ -209,7 +209,7 @@ func (r *Reports) One(id string) (OneBacktest, error) {
 		return out, err
 	}
 	defer root.Close()
-	if !private.IsName(id) {
+	if !privatefile.IsName(id) {
 		return out, errNoReport
 	}
 	var more reportMore
@@ -239,7 +239,7 @@ func (r *Reports) Page(id string) ([]byte, error) {
 		return nil, err
 	}
 	defer root.Close()
-	if !private.IsName(id) {
+	if !privatefile.IsName(id) {
 		return nil, errNoReport
 	}
 	content, _, err := readReport(root, path.Join(id, pageFile))

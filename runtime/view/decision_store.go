@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // Limits of the decisions that are stored.
@@ -136,7 +136,7 @@ func (s *DecisionStore) begin(n int64) error {
 	if err := os.MkdirAll(s.config.Directory, 0o700); err != nil {
 		return fmt.Errorf("store decisions: %w", err)
 	}
-	file, err := private.Open(s.path(n), os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
+	file, err := privatefile.Open(s.path(n), os.O_CREATE|os.O_TRUNC|os.O_WRONLY)
 	if err != nil {
 		return fmt.Errorf("store decisions: %w", err)
 	}

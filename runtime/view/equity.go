@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"botd/exchange"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // Limits of the series: every minute of a week, every hour of five years.
@@ -53,7 +53,7 @@ func NewEquity() *Equity { return &Equity{} }
 
 // OpenEquity returns the series of a file. A last line that a crash cut short is removed.
 func OpenEquity(path string) (*Equity, error) {
-	file, err := private.Open(path, os.O_CREATE|os.O_RDWR|os.O_APPEND)
+	file, err := privatefile.Open(path, os.O_CREATE|os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return nil, fmt.Errorf("open the equity series: %w", err)
 	}
@@ -215,7 +215,7 @@ func (p *point) line() string {
 
 // rewrite replaces the file by one with only the points of the series.
 func (e *Equity) rewrite() error {
-	fresh, err := private.Open(e.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND)
+	fresh, err := privatefile.Open(e.path+".partial", os.O_CREATE|os.O_TRUNC|os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return fmt.Errorf("rewrite the equity series: %w", err)
 	}
@@ -228,7 +228,7 @@ func (e *Equity) rewrite() error {
 	}
 	old := e.file
 	e.file, e.lines, e.missing = fresh, len(e.points), 0
-	return errors.Join(old.Close(), private.SyncDirectory(filepath.Dir(e.path)))
+	return errors.Join(old.Close(), privatefile.SyncDirectory(filepath.Dir(e.path)))
 }
 
 // thin leaves one point an hour of those older than a week.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/runtime/engine"
 	"botd/runtime/incident"
 )
@@ -75,7 +75,7 @@ func (b *Board) TrackIncidents(directory string, held time.Duration, more func(n
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	path := filepath.Join(directory, IncidentsFile)
-	text, err := private.Read(path, maxIncidentBytes)
+	text, err := privatefile.Read(path, maxIncidentBytes)
 	var all []incident.Incident
 	if err == nil {
 		all, err = restoredIncidents(text)
@@ -89,7 +89,7 @@ func (b *Board) TrackIncidents(directory string, held time.Duration, more func(n
 	writes, done := b.incidents.writes, make(chan struct{})
 	go func() {
 		defer close(done)
-		private.Keep(path, writes, func(err error) { warn(fmt.Errorf("incidents cannot be saved: %w", err)) })
+		privatefile.Keep(path, writes, func(err error) { warn(fmt.Errorf("incidents cannot be saved: %w", err)) })
 	}()
 	return func() {
 		b.mu.Lock()

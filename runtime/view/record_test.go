@@ -309,7 +309,7 @@ func TestWhatARoundTripShows(t *testing.T) {
 	shows(t, "of strategies", trips, `[{"id":"3","exit_purpose":"liquidation"},{"id":"1","strategy":"trend","market":"futures","symbol":"BTC-USDT",
 		"side":"SHORT",
 		"quantity":"0.02","entry_price":"50000","exit_price":"49900","opened_ms":10,"closed_ms":20,"asset":"USDT","realized":"2","fees":"1.25","funding":"-0.5",
-		"pnl":"1.25","derived":true,"whole":true,"exit_purpose":"stop_loss","position_id":7}]`)
+		"pnl":"1.25","derived":true,"complete":true,"exit_purpose":"stop_loss","position_id":7}]`)
 	ended, next := h.ClosedPositions(Page{Limit: 2}, every)
 	if shows(t, "of all", ended, `[{"id":"3","liquidated":true},{"id":"2","strategy":"","side":"LONG","exit_purpose":"manual","liquidated":false,
 		"exit_price":"49900",

@@ -32,7 +32,7 @@ type Limit struct {
 // SetLimit is the value that a person set for a limit.
 type SetLimit struct {
 	Value  string    `json:"value"` // the value in the form of the configuration
-	By     string    `json:"by"`
+	SetBy  string    `json:"set_by" was:"by"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason" was:"why"`
 }
@@ -86,8 +86,8 @@ type Halt struct {
 
 // Level is one level of the kill switch.
 type Level struct {
-	Level record.HaltLevel `json:"level"` // pause | cancel | flatten
-	Does  string           `json:"does"`
+	Level  record.HaltLevel `json:"level"` // pause | cancel | flatten
+	Effect string           `json:"effect" was:"does"`
 }
 
 // HaltLevels are the levels of the kill switch, the mildest first.

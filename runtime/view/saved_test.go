@@ -58,13 +58,13 @@ func TestWhatTheListOfSweepsShows(t *testing.T) {
 		t.Fatal(err)
 	}
 	shows(t, "sweeps", all, `[{"name":"finished","at":"2026-11-03T10:00:00Z","state":"done","done":9,"total":9,"page":true,"verdict":"luck","best":{"fast":"5"},
-		"sharpe":1.5,"unseen_sharpe":-0.5,"trials":9,"refused":1,"sharpe_by_luck":1.4},
+		"sharpe":1.5,"out_of_sample_sharpe":-0.5,"trials":9,"refused":1,"expected_max_sharpe":1.4},
 		{"name":"broken","state":"interrupted","done":0,"total":0,"page":false,"best":{}},
 		{"name":"going","state":"running","done":3,"total":9,"vary":["fast=1..9"],"search":"grid","sort":"sharpe","strategy":"ma_cross","symbol":"BTC-USDT",
 		"interval":"1h","candles":4000,"data_sha256":"aa"},
 		{"name":"alone","at":"2026-10-01T00:00:00Z","state":"done","done":2,"total":2,"trials":2,"vary":[],"best":{"step":"2"},"sharpe":2,"unseen_sharpe":1,
 		"strategy":"grid"},
-		{"name":"unseen","sharpe":null,"unseen_sharpe":null}]`)
+		{"name":"unseen","sharpe":null,"out_of_sample_sharpe":null}]`)
 	names, err := SweepNames(directory)
 	if want := "alone broken empty finished going no-choice other spec unseen"; err != nil || strings.Join(names, " ") != want {
 		t.Errorf("want %s once each, have %v, %v", want, names, err)

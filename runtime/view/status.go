@@ -26,7 +26,7 @@ type JournalHead struct {
 // LaneUse is the last use of the kill switch's lane, while the engine did not answer in time.
 type LaneUse struct {
 	Since       time.Time        `json:"since"` // the time of the first halt
-	By          string           `json:"by"`
+	RequestedBy string           `json:"requested_by" was:"by"`
 	Level       record.HaltLevel `json:"level"`
 	Cause       string           `json:"cause"`                   // why the engine was not waited for
 	Orders      int              `json:"orders"`                  // the number of orders that were sent

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // Limits of sweeps that are listed.
@@ -24,28 +24,40 @@ const (
 // Sweep is a sweep with a name; botd sweep show NAME prints all of it. The results of its trials are empty
 // until some have ended and the sweep has ended or was interrupted.
 type Sweep struct {
-	Name     string            `json:"name"`
-	At       time.Time         `json:"at"`    // when it was started, or, without a folder, when it was written
-	State    string            `json:"state"` // running | interrupted | done
-	Done     int               `json:"done"`  // the number of choices that have ended or were refused
-	Total    int               `json:"total"` // the number of choices, missing ones included; 0 if unknown
-	Vary     []string          `json:"vary"`  // the ranges, in the form of botd sweep run --vary
-	Search   string            `json:"search"`
-	Sort     string            `json:"sort"`
-	Page     bool              `json:"page"` // whether the sweep has a page
-	Verdict  string            `json:"verdict"`
-	Strategy string            `json:"strategy"`
-	Symbol   string            `json:"symbol"`
-	Interval string            `json:"interval"`
-	Candles  int               `json:"candles"`
-	Split    *time.Time        `json:"split"`          // the time before which the data chose the best; null without one
-	Lucky    *float64          `json:"sharpe_by_luck"` // the Sharpe ratio that the best of as many trials would have by luck alone
-	Trials   int               `json:"trials"`
-	Refused  int               `json:"refused"` // the number of trials whose parameters the strategy does not accept
-	Best     map[string]string `json:"best"`    // the parameters of the best
-	Seen     *float64          `json:"sharpe"`  // the Sharpe ratio of the best, over the data that chose it
-	Unseen   *float64          `json:"unseen_sharpe"`
-	DataSHA  string            `json:"data_sha256"`
+	Name              string            `json:"name"`
+	At                time.Time         `json:"at"`    // when it was started, or, without a folder, when it was written
+	State             string            `json:"state"` // running | interrupted | done
+	Done              int               `json:"done"`  // the number of choices that have ended or were refused
+	Total             int               `json:"total"` // the number of choices, missing ones included; 0 if unknown
+	Vary              []string          `json:"vary"`  // the ranges, in the form of botd sweep run --vary
+	Search            string            `json:"search"`
+	Sort              string            `json:"sort"`
+	Page              bool              `json:"page"` // whether the sweep has a page
+	Verdict           string            `json:"verdict"`
+	Strategy          string            `json:"strategy"`
+	Symbol            string            `json:"symbol"`
+	Interval          string            `json:"interval"`
+	Candles           int               `json:"candles"`
+	Split             *time.Time        `json:"split"`                                    // the time before which the data chose the best; null without one
+	ExpectedMaxSharpe *float64          `json:"expected_max_sharpe" was:"sharpe_by_luck"` // the Sharpe ratio of the best of as many trials by luck alone
+	Trials            int               `json:"trials"`
+	Refused           int               `json:"refused"` // the number of trials whose parameters the strategy does not accept
+	Best              map[string]string `json:"best"`    // the parameters of the best
+	Seen              *float64          `json:"sharpe"`  // the Sharpe ratio of the best, over the data that chose it
+	OutOfSampleSharpe *float64          `json:"out_of_sample_sharpe" was:"unseen_sharpe"`
+	DataSHA           string            `json:"data_sha256"`
+}
+
+// formerSweep are the names under which earlier versions stored two figures.
+type formerSweep struct {
+	ExpectedMaxSharpe *float64 `json:"sharpe_by_luck"`
+	OutOfSampleSharpe *float64 `json:"unseen_sharpe"`
+}
+
+// fill sets the figures that a file has only under their former names.
+func (f *formerSweep) fill(one *Sweep) {
+	one.ExpectedMaxSharpe = cmp.Or(one.ExpectedMaxSharpe, f.ExpectedMaxSharpe)
+	one.OutOfSampleSharpe = cmp.Or(one.OutOfSampleSharpe, f.OutOfSampleSharpe)
 }
 
 // The files of a sweep's folder that are read.
@@ -62,6 +74,7 @@ var errNoSweep = errors.New("no such sweep")
 // sweepFile is the part that is read of a sweep without a folder.
 type sweepFile struct {
 	Sweep
+	formerSweep
 	Unranked int `json:"unranked"`
 	Trials   []struct {
 		Params       map[string]string
@@ -101,7 +114,7 @@ func SweepNames(directory string) (names []string, err error) {
 		if !entry.IsDir() {
 			name = strings.TrimSuffix(name, ".json")
 		}
-		if private.IsName(name) && !slices.Contains(names, name) {
+		if privatefile.IsName(name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -111,7 +124,7 @@ func SweepNames(directory string) (names []string, err error) {
 // SweepKnown reports whether a sweep of that name can be resumed.
 func SweepKnown(directory, name string) bool {
 	root, err := openSweeps(directory)
-	if err != nil || root == nil || !private.IsName(name) {
+	if err != nil || root == nil || !privatefile.IsName(name) {
 		return false
 	}
 	defer root.Close()
@@ -154,7 +167,7 @@ func Sweeps(directory string, running func(name string) bool) ([]Sweep, error) {
 // SweepPage returns the page of a sweep.
 func SweepPage(directory, name string) ([]byte, error) {
 	root, err := openSweeps(directory)
-	if root == nil || !private.IsName(name) {
+	if root == nil || !privatefile.IsName(name) {
 		return nil, errors.Join(errNoSweep, err)
 	}
 	defer root.Close()
@@ -182,6 +195,9 @@ func namedSweep(root *os.Root, name string) (Sweep, bool) {
 	one.Strategy, one.Symbol, one.Interval, one.Candles = spec.Title.Strategy, spec.Title.Symbol, spec.Title.Interval, spec.Title.Candles
 	readSmall(root, path.Join(name, sweepProgress), &one)
 	readSmall(root, path.Join(name, sweepSummary), &one)
+	var former formerSweep
+	readSmall(root, path.Join(name, sweepSummary), &former)
+	former.fill(&one)
 	one.Name, one.At = name, spec.Started
 	if _, err := root.Stat(name + ".json"); err == nil {
 		one.State = "done"
@@ -209,17 +225,18 @@ func sweepOf(root *os.Root, name string) (Sweep, bool) {
 		return Sweep{}, false
 	}
 	one, best := file.Sweep, &file.Trials[0]
+	file.formerSweep.fill(&one)
 	one.Name, one.At, one.Trials, one.Best, one.State, one.Vary = name, about.ModTime().UTC(), len(file.Trials), best.Params, "done", []string{}
 	one.Done, one.Total = one.Trials, one.Trials
 	if best.Seen != nil {
 		one.Seen = best.Seen.Sharpe
 	}
 	if best.Unseen != nil {
-		one.Unseen = best.Unseen.Sharpe
+		one.OutOfSampleSharpe = best.Unseen.Sharpe
 	}
 	if found := one.Best != nil; file.Unranked < one.Trials || !found {
 		return one, found
 	}
-	one.Best, one.Seen, one.Unseen = map[string]string{}, nil, nil // no trial has a rank
+	one.Best, one.Seen, one.OutOfSampleSharpe = map[string]string{}, nil, nil // no trial has a rank
 	return one, true
 }

@@ -23,10 +23,10 @@ type ClosedPosition struct {
 	Asset      string  `json:"asset"`                   // the asset of the amounts of money
 	Realized   Decimal `json:"realized" was:"realised"` // the result of the price difference, before fees and funding
 	Fees       Decimal `json:"fees"`
-	Funding    Decimal `json:"funding"` // the funding that was paid
-	PNL        Decimal `json:"pnl"`     // the result less fees and funding
-	Derived    bool    `json:"derived"` // whether fees and funding follow from the wallet, not from a report of the exchange
-	Whole      bool    `json:"whole"`   // false if a part of the money is unknown
+	Funding    Decimal `json:"funding"`              // the funding that was paid
+	PNL        Decimal `json:"pnl"`                  // the result less fees and funding
+	Derived    bool    `json:"derived"`              // whether fees and funding follow from the wallet, not from a report of the exchange
+	Complete   bool    `json:"complete" was:"whole"` // false if a part of the money is unknown
 	Liquidated bool    `json:"liquidated"`
 	Purpose    string  `json:"exit_purpose"` // the purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual
 }
@@ -66,7 +66,7 @@ func closedPositionOf(n int64, t *ledger.RoundTrip) ClosedPosition {
 	return ClosedPosition{ID: number(n), PositionID: t.PositionID, Strategy: t.Strategy, Market: t.Symbol.Market.String(), Symbol: t.Symbol.Name,
 		Side: sideOf(t), Quantity: t.Quantity.String(), EntryPrice: t.EntryPrice.String(), ExitPrice: t.ExitPrice.String(), OpenedMS: t.EnteredMS,
 		ClosedMS: t.LeftMS, Asset: t.Asset, Realized: t.Realized.String(), Fees: t.Fees.String(), Funding: t.Funding.String(), PNL: t.Net().String(),
-		Derived: t.Derived, Whole: t.Whole, Liquidated: t.Liquidated, Purpose: ExitPurpose(t)}
+		Derived: t.Derived, Complete: t.Whole, Liquidated: t.Liquidated, Purpose: ExitPurpose(t)}
 }
 
 func sideOf(t *ledger.RoundTrip) string {

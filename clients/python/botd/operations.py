@@ -125,9 +125,10 @@ class BacktestRun(TypedDict):
     phase: str  # The phase of a running one: reading, running, study, writing.
     share: float  # The completed share of the run.
     error: NotRequired[str]
-    by: str
+    started_by: str
     started_ms: int
     ended_ms: int  # 0 while it runs.
+    by: str  # Use started_by.
 
 
 class BacktestRunList(TypedDict):
@@ -142,8 +143,9 @@ class BacktestStart(TypedDict):
     schema: Literal[1]
     dry_run: bool
     id: str
-    does: List[str]
+    effects: List[str]
     run: Optional[BacktestRun]  # Null when nothing was started.
+    does: List[str]  # Use effects.
 
 
 class Backup(TypedDict):
@@ -162,8 +164,9 @@ class BackupAnswer(TypedDict):
 
     schema: Literal[1]
     dry_run: bool
-    does: List[str]
+    effects: List[str]
     backup: Optional[Backup]  # Null for a dry run.
+    does: List[str]  # Use effects.
 
 
 class Balance(TypedDict):
@@ -245,7 +248,8 @@ class Change(TypedDict):
 
     schema: Literal[1]
     dry_run: bool  # Whether nothing was done.
-    does: List[str]  # The effects in words.
+    effects: List[str]  # The effects in words.
+    does: List[str]  # Use effects.
 
 
 class ChannelAnswer(TypedDict):
@@ -253,8 +257,9 @@ class ChannelAnswer(TypedDict):
 
     schema: Literal[1]
     dry_run: bool
-    does: List[str]
+    effects: List[str]
     items: List[ChannelResult]
+    does: List[str]  # Use effects.
 
 
 class ChannelRequest(TypedDict):
@@ -302,7 +307,7 @@ class ClosedPosition(TypedDict):
     funding: str  # The funding that was paid.
     pnl: str  # The result less fees and funding.
     derived: bool  # Whether fees and funding follow from the wallet, not from a report of the exchange.
-    whole: bool  # False if a part of the money is unknown.
+    complete: bool  # False if a part of the money is unknown.
     liquidated: bool
     exit_purpose: str  # The purpose of the order that ended it: exit, exit_order, stop_loss, take_profit; liquidation; manual.
     close_price: str  # Use exit_price.
@@ -311,6 +316,7 @@ class ClosedPosition(TypedDict):
     left_ms: int  # Use closed_ms.
     until_ms: int  # Use closed_ms.
     realised: str  # Use realized.
+    whole: bool  # Use complete.
 
 
 class ClosedPositionList(TypedDict):
@@ -525,10 +531,12 @@ class HaltAnswer(TypedDict):
     level: str
     scope: str
     reason: str
-    does: List[str]  # The effects in words.
+    effects: List[str]  # The effects in words.
     steps: List[HaltStep]  # The requests, in order.
     blind: List[str]  # What a halt cannot read or act on now, one line each.
-    still: List[Degraded]  # The states that still block trading after a rearm.
+    still_blocking: List[Degraded]  # The states that still block trading after a rearm.
+    does: List[str]  # Use effects.
+    still: List[Degraded]  # Use still_blocking.
 
 
 class HaltRequest(TypedDict):
@@ -661,20 +669,22 @@ class LaneUse(TypedDict):
     """The last use of the kill switch's lane, while the engine did not answer in time."""
 
     since: str  # The time of the first halt.
-    by: str
+    requested_by: str
     level: str
     cause: str  # Why the engine was not waited for.
     orders: int  # The number of orders that were sent.
     active: bool  # Whether the engine has not taken over yet.
     done_after_ms: NotRequired[int]  # The time until nothing was left to cancel or close.
     took_ms: NotRequired[int]  # The time until the engine had taken over.
+    by: str  # Use requested_by.
 
 
 class Level(TypedDict):
     """One level of the kill switch."""
 
     level: Literal["pause", "cancel", "flatten"]
-    does: str
+    effect: str
+    does: str  # Use effect.
 
 
 class LevelRequest(TypedDict):
@@ -816,9 +826,10 @@ class NamedToken(TypedDict):
 
     name: str
     role: Literal["viewer", "operator"]
-    made: str
+    created: str
     ends: Optional[str]  # Null if it never expires.
     ended: bool
+    made: str  # Use created.
 
 
 class NamedTokenList(TypedDict):
@@ -1424,20 +1435,22 @@ class Session(TypedDict):
 
     schema: Literal[1]
     role: Literal["viewer", "operator"]
-    by: Literal["socket", "token", "session"]
+    credential: Literal["socket", "token", "session"]
     ends: Optional[str]  # When a session that is not used ends; null for a token.
     mode: str
     instance: str
     makes_tokens: bool  # Whether the sender may create named tokens.
+    by: Literal["socket", "token", "session"]  # Use credential.
 
 
 class SetLimit(TypedDict):
     """The value that a person set for a limit."""
 
     value: str  # The value in the form of the configuration.
-    by: str
+    set_by: str
     at: str
     reason: str
+    by: str  # Use set_by.
     why: str  # Use reason.
 
 
@@ -1568,13 +1581,15 @@ class Sweep(TypedDict):
     interval: str
     candles: int
     split: Optional[str]  # The time before which the data chose the best; null without one.
-    sharpe_by_luck: Optional[float]  # The Sharpe ratio that the best of as many trials would have by luck alone.
+    expected_max_sharpe: Optional[float]  # The Sharpe ratio of the best of as many trials by luck alone.
     trials: int
     refused: int  # The number of trials whose parameters the strategy does not accept.
     best: Dict[str, str]  # The parameters of the best.
     sharpe: Optional[float]  # The Sharpe ratio of the best, over the data that chose it.
-    unseen_sharpe: Optional[float]
+    out_of_sample_sharpe: Optional[float]
     data_sha256: str
+    sharpe_by_luck: Optional[float]  # Use expected_max_sharpe.
+    unseen_sharpe: Optional[float]  # Use out_of_sample_sharpe.
 
 
 class SweepList(TypedDict):
@@ -1610,9 +1625,10 @@ class SweepRun(TypedDict):
     report: NotRequired[str]  # The name of the report among those of backtests.
     state: Literal["running", "done", "failed", "canceled"]
     error: NotRequired[str]
-    by: str
+    started_by: str
     started_ms: int
     ended_ms: int  # 0 while it runs.
+    by: str  # Use started_by.
 
 
 class SweepRunList(TypedDict):
@@ -1627,8 +1643,9 @@ class SweepStart(TypedDict):
     schema: Literal[1]
     dry_run: bool
     id: str  # The name of the sweep, or of the report of a trial.
-    does: List[str]
+    effects: List[str]
     run: Optional[SweepRun]  # Null when nothing was started.
+    does: List[str]  # Use effects.
 
 
 class TickPreview(TypedDict):

@@ -179,7 +179,8 @@ func wantUse(t *testing.T, p *place) {
 		t.Fatal(err)
 	}
 	use := status.LaneUse
-	if use == nil || use.Active || use.By == "" || use.Level != record.LevelFlatten || use.Orders == 0 || use.DoneAfterMS <= 0 || use.TookMS < use.DoneAfterMS {
+	if use == nil || use.Active || use.RequestedBy == "" || use.Level != record.LevelFlatten || use.Orders == 0 ||
+		use.DoneAfterMS <= 0 || use.TookMS < use.DoneAfterMS {
 		t.Errorf("want who, how many orders and how long, have %+v", use)
 	}
 	if text := p.run(0, "status", "-c", "configs"); !strings.Contains(text, "the kill switch acted without the engine at ") {

@@ -13,15 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"botd/backtest/apart"
+	"botd/backtest/sweepprocess"
 	"botd/runtime/api"
 )
 
 // newSweeper runs sweeps over a configuration with one strategy and some files of candles.
-func newSweeper(t *testing.T) (*apart.Sweeps, string) {
+func newSweeper(t *testing.T) (*sweepprocess.Sweeps, string) {
 	t.Helper()
 	l, directory := newRunner(t)
-	return &apart.Sweeps{Runner: l, Directory: filepath.Join(directory, "data/sweeps")}, directory
+	return &sweepprocess.Sweeps{Runner: l, Directory: filepath.Join(directory, "data/sweeps")}, directory
 }
 
 // aSweep is a sweep of 5 x 4 trials.
@@ -31,7 +31,7 @@ func aSweep(name string) *api.SweepRequest {
 }
 
 // ofSweep reads a sweep's result.
-func ofSweep(t *testing.T, s *apart.Sweeps, name string) (r sweepResult) {
+func ofSweep(t *testing.T, s *sweepprocess.Sweeps, name string) (r sweepResult) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.Directory, name+".json"))
 	if err == nil {
@@ -123,7 +123,7 @@ func TestDashboardSweepHasLowestPriority(t *testing.T) {
 	if have := strings.TrimSpace(read("oom_score_adj")); have != "1000" {
 		t.Errorf("want it ended first where memory runs out, have %s", have)
 	}
-	bytesOf := strconv.Itoa(apart.MemoryMB << 20)
+	bytesOf := strconv.Itoa(sweepprocess.MemoryMB << 20)
 	if have := strings.Fields(read("limits")[strings.Index(read("limits"), "Max data size"):]); have[3] != bytesOf || have[4] != bytesOf {
 		t.Errorf("want %s bytes of data, have %v", bytesOf, have[:5])
 	}

@@ -11,7 +11,7 @@ import (
 
 	"botd/exchange/sim"
 	"botd/internal/disk"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // minRewrite is the minimum number of bytes of changes before a state file is rewritten. It is
@@ -105,7 +105,7 @@ func restoreError(path string, err error) error {
 // process, however it ends.
 func openLocked(path string) (*os.File, error) {
 	for {
-		file, err := private.Open(path, os.O_RDWR)
+		file, err := privatefile.Open(path, os.O_RDWR)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -235,7 +235,7 @@ func (f *stateFile) finish(r *rewrite, snapshot []byte) {
 
 // newStateFile writes a locked file with a snapshot.
 func newStateFile(path string, snapshot []byte) (*os.File, error) {
-	file, err := private.Open(path, os.O_RDWR|os.O_CREATE)
+	file, err := privatefile.Open(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (f *stateFile) install(file *os.File, size int) error {
 	if old != nil {
 		_ = old.Close() // the new file contains everything written to it
 	}
-	err := private.SyncDirectory(filepath.Dir(f.path))
+	err := privatefile.SyncDirectory(filepath.Dir(f.path))
 	f.whole = err == nil
 	return err
 }

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // KeyringFile holds only the hashes of the named tokens.
@@ -74,7 +74,7 @@ type Keyring struct {
 // OpenKeyring reads the named tokens of a data directory.
 func OpenKeyring(directory string) (*Keyring, error) {
 	k := &Keyring{path: filepath.Join(directory, KeyringFile)}
-	text, err := private.Read(k.path, maxStore)
+	text, err := privatefile.Read(k.path, maxStore)
 	if errors.Is(err, os.ErrNotExist) {
 		return k, nil
 	}
@@ -159,7 +159,7 @@ func (k *Keyring) save(keys []Key) error {
 	if err != nil {
 		return err
 	}
-	if err := private.Write(k.path, append(text, '\n')); err != nil {
+	if err := privatefile.Write(k.path, append(text, '\n')); err != nil {
 		return err
 	}
 	k.keys = keys

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // TestHintNamesFilesThatGrantAccess reads the hint, which lists these files itself.
@@ -18,8 +18,8 @@ func TestHintNamesFilesThatGrantAccess(t *testing.T) {
 	if err := errors.Join(os.Mkdir(mode, 0o700), os.Chmod(mode, 0o770)); err != nil {
 		t.Fatal(err)
 	}
-	var refused *private.Error
-	if err := private.Check(data, mode); !errors.As(err, &refused) {
+	var refused *privatefile.Error
+	if err := privatefile.Check(data, mode); !errors.As(err, &refused) {
 		t.Fatalf("want it refused, have %v", err)
 	}
 	for _, name := range []string{OperatorFile, ViewerFile, KeyringFile, sessionsFile} {

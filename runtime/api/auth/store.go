@@ -12,7 +12,7 @@ import (
 	"slices"
 	"time"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // sessionsFile holds the open sessions, identified only by the hashes of their cookies.
@@ -106,7 +106,7 @@ func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.store = store{path: filepath.Join(directory, sessionsFile), tokens: g.config.Tokens, saved: now, writes: make(chan []byte, 1)}
-	text, err := private.Read(s.store.path, maxStore)
+	text, err := privatefile.Read(s.store.path, maxStore)
 	if err == nil {
 		s.open, err = s.store.parse(text, now)
 	}
@@ -117,7 +117,7 @@ func (g *Guard) OpenSessions(directory string, now time.Time, warn func(error)) 
 	writes, path := s.store.writes, s.store.path
 	go func() {
 		defer close(done)
-		private.Keep(path, writes, func(err error) { warn(fmt.Errorf("sessions cannot be saved: %w", err)) })
+		privatefile.Keep(path, writes, func(err error) { warn(fmt.Errorf("sessions cannot be saved: %w", err)) })
 	}()
 	return func() {
 		s.mu.Lock()

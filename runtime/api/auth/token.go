@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // Tokens are the two tokens of every data directory, one for each role. They are stored in files
@@ -78,7 +78,7 @@ func (t Tokens) Restore(directory string) error {
 		if _, err := os.Lstat(path); token == "" || !errors.Is(err, os.ErrNotExist) {
 			continue
 		}
-		all = append(all, os.MkdirAll(directory, 0o700), private.Write(path, []byte(token+"\n")))
+		all = append(all, os.MkdirAll(directory, 0o700), privatefile.Write(path, []byte(token+"\n")))
 	}
 	return errors.Join(all...)
 }
@@ -96,7 +96,7 @@ func readToken(path string) (text string, made bool, err error) {
 	text = newToken()
 	// A token truncated by a crash is replaced, and so is one that others could read or write, and a file that is too long;
 	// the new file is never readable by others.
-	if err := private.Write(path, []byte(text+"\n")); err != nil {
+	if err := privatefile.Write(path, []byte(text+"\n")); err != nil {
 		return "", false, fmt.Errorf("write the API token: %w", err)
 	}
 	return text, true, nil

@@ -133,7 +133,7 @@ func (a *Flags) Send(command *cobra.Command, method, path string, body any) erro
 // ShowChange prints the response to a change or to its dry run.
 func ShowChange(command *cobra.Command, change *api.Change, raw json.RawMessage) error {
 	return shell.Print(command, raw, func(w io.Writer) {
-		for _, line := range change.Does {
+		for _, line := range change.Effects {
 			fmt.Fprintln(w, line)
 		}
 		if change.DryRun {

@@ -99,8 +99,8 @@ func changing(method, path string, dry bool) *cobra.Command {
 func TestAChangePrintsWhatItDoes(t *testing.T) {
 	t.Parallel()
 	s := newStub(t)
-	s.answers["/api/v1/halt"] = answer{200, `{"schema":1,"dry_run":false,"does":["halts trading","cancels 2 orders"]}`}
-	s.answers["/api/v1/reload"] = answer{200, `{"dry_run":true,"does":["reloads"]}`}
+	s.answers["/api/v1/halt"] = answer{200, `{"schema":1,"dry_run":false,"effects":["halts trading","cancels 2 orders"]}`}
+	s.answers["/api/v1/reload"] = answer{200, `{"dry_run":true,"effects":["reloads"]}`}
 	s.answers["/api/v1/close"] = answer{409, `{"detail":"already halted"}`}
 	for _, c := range []struct {
 		method, path string
@@ -110,7 +110,7 @@ func TestAChangePrintsWhatItDoes(t *testing.T) {
 	}{
 		{"POST", "/api/v1/halt", false, "", "halts trading\ncancels 2 orders\n", "POST /api/v1/halt "},
 		{"PUT", "/api/v1/reload", true, "", "reloads\nnothing was done (--dry-run)\n", "PUT /api/v1/reload?dry_run=true "},
-		{"PUT", "/api/v1/reload", true, "-o jsonl", "{\"dry_run\":true,\"does\":[\"reloads\"]}\n", "PUT /api/v1/reload?dry_run=true "},
+		{"PUT", "/api/v1/reload", true, "-o jsonl", "{\"dry_run\":true,\"effects\":[\"reloads\"]}\n", "PUT /api/v1/reload?dry_run=true "},
 		{"POST", "/api/v1/close", false, "", "the daemon answered 409 Conflict: already halted", "POST /api/v1/close "},
 	} {
 		have, err := run(t, changing(c.method, c.path, c.dry), append(strings.Fields(c.line), "--socket", s.socket)...)

@@ -279,9 +279,9 @@ func (f *haltFlags) rearm(command *cobra.Command) error {
 		} else {
 			fmt.Fprintln(w, "armed")
 		}
-		for _, line := range out.Does {
+		for _, line := range out.Effects {
 			fmt.Fprintln(w, "  "+line)
 		}
-		showDegraded(w, out.Still)
+		showDegraded(w, out.StillBlocking)
 	})
 }

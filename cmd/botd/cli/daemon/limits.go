@@ -35,7 +35,7 @@ func NewLimits() *cobra.Command {
 				fmt.Fprintf(w, "%s %s since %s: %s\n", l.Scope, l.Rule, l.Since.Format(time.RFC3339), l.Reason)
 			}
 			if l.Set != nil {
-				fmt.Fprintf(w, "%s %s set to %s by %s at %s: %s\n", l.Scope, l.Rule, l.Set.Value, l.Set.By, l.Set.At.Format(time.RFC3339), l.Set.Reason)
+				fmt.Fprintf(w, "%s %s set to %s by %s at %s: %s\n", l.Scope, l.Rule, l.Set.Value, l.Set.SetBy, l.Set.At.Format(time.RFC3339), l.Set.Reason)
 			}
 		}
 	})

@@ -101,14 +101,14 @@ func showAction(w io.Writer, h *api.HaltAnswer) {
 		fmt.Fprintln(w, "  "+h.Steps[i].Text)
 	}
 	switch {
-	case len(h.Steps) == 0 && len(h.Does) == 0:
+	case len(h.Steps) == 0 && len(h.Effects) == 0:
 		fmt.Fprintln(w, "  nothing: no opening order matches")
 		return
 	case len(h.Steps) == 0:
 		fmt.Fprintln(w, "  nothing: it is already in progress")
 	}
 	fmt.Fprintln(w, "consequences:")
-	for _, line := range h.Does {
+	for _, line := range h.Effects {
 		fmt.Fprintln(w, "  "+line)
 	}
 	if h.DryRun {

@@ -67,7 +67,7 @@ func newPositionHistory() *cobra.Command {
 			for i := range p.Items {
 				o := &p.Items[i]
 				t.AppendRow(table.Row{shell.Second(o.ClosedMS), positionText(o.PositionID), cmp.Or(o.Strategy, "(no strategy)"), o.Market, o.Symbol,
-					o.Side, o.Quantity, asRead(o.EntryPrice), asRead(o.ExitPrice), gain(o.PNL) + partly(o.Whole), costs(o.Fees, o.Funding), o.Purpose})
+					o.Side, o.Quantity, asRead(o.EntryPrice), asRead(o.ExitPrice), gain(o.PNL) + partly(o.Complete), costs(o.Fees, o.Funding), o.Purpose})
 			}
 			t.Render()
 		})

@@ -86,7 +86,7 @@ func showLaneUse(w io.Writer, use *view.LaneUse) {
 		return
 	}
 	text := fmt.Sprintf("the kill switch acted without the engine at %s (%s, by %s): %d orders", use.Since.Format(time.DateTime), use.Level,
-		use.By, use.Orders)
+		use.RequestedBy, use.Orders)
 	if use.DoneAfterMS > 0 {
 		text += fmt.Sprintf(", nothing left after %s", time.Duration(use.DoneAfterMS)*time.Millisecond)
 	}

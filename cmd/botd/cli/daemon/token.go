@@ -84,7 +84,7 @@ func previewToken(command *cobra.Command, d *client.Daemon, request *api.TokenRe
 	if slices.ContainsFunc(all.Items, func(t api.NamedToken) bool { return t.Name == request.Name }) {
 		return failure.New(failure.Negative, "botd token revoke "+request.Name+" ends it", "there is a token %q already", request.Name)
 	}
-	change := api.Change{Schema: 1, DryRun: true, Does: []string{fmt.Sprintf("create the token %s, for a %s%s", request.Name, request.Role,
+	change := api.Change{Schema: 1, DryRun: true, Effects: []string{fmt.Sprintf("create the token %s, for a %s%s", request.Name, request.Role,
 		endText(request.Ends, ", until "))}}
 	raw, err := json.Marshal(change)
 	if err != nil {
@@ -111,7 +111,7 @@ func newTokenList() *cobra.Command {
 			if k.Ends == nil {
 				ends = "never"
 			}
-			t.AppendRow(table.Row{k.Name, k.Role, k.Made.UTC().Format(time.DateTime), ends, state})
+			t.AppendRow(table.Row{k.Name, k.Role, k.Created.UTC().Format(time.DateTime), ends, state})
 		}
 		t.Render()
 		fmt.Fprintln(w, "besides these: the operator's in the file token, the viewer's in token-viewer, in the data directory")

@@ -46,7 +46,7 @@ func tradeTable(w io.Writer, p *client.Page[view.ClosedPosition]) {
 		if r.Derived {
 			notes = append(notes, "derived")
 		}
-		if !r.Whole {
+		if !r.Complete {
 			notes = append(notes, "in part")
 		}
 		made, err := decimal.NewFromString(r.PNL)

@@ -16,7 +16,7 @@ import (
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
 	"botd/internal/failure"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/reconcile"
 	"botd/reconcile/journal"
 	"botd/runtime/api"
@@ -101,7 +101,7 @@ func daemonBackup(command *cobra.Command, flags *connect.Flags, dry bool) error 
 			fmt.Fprintf(w, "ok: backup %s, %d bytes, verified: %d records\nlast hash %s\nsha256    %s\n", b.File, b.Bytes, b.Records, b.Hash, b.SHA256)
 			return
 		}
-		for _, line := range out.Does {
+		for _, line := range out.Effects {
 			fmt.Fprintln(w, line)
 		}
 		fmt.Fprintln(w, shell.NothingDone)
@@ -233,7 +233,7 @@ func restore(command *cobra.Command, directory string, mode configs.Mode, backup
 	if dry && !isFolder(to) {
 		return journal.Restored{Backup: made}, nil
 	}
-	if err := private.Check(config.DataDir, to); err != nil {
+	if err := privatefile.Check(config.DataDir, to); err != nil {
 		return r, failure.Wrap(failure.Config, err)
 	}
 	if err := journal.CheckWritable(to); err != nil {

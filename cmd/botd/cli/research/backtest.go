@@ -12,7 +12,7 @@ import (
 	"botd/backtest"
 	"botd/backtest/inputs"
 	"botd/backtest/report"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange"
 	"botd/exchange/tape"
@@ -116,7 +116,7 @@ func runBacktest(command *cobra.Command, flags backtestFlags) error {
 				return tape.Failure(err)
 			}
 		}
-		if err := errors.Join(report.WriteDirectory(flags.out, config, result, nil), saved.WriteNote(flags.out, flags.note)); err != nil {
+		if err := errors.Join(report.WriteDirectory(flags.out, config, result, nil), resultstore.WriteNote(flags.out, flags.note)); err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "report written to", filepath.Join(flags.out, "report.html"))
@@ -152,7 +152,7 @@ func (f *backtestFlags) check(ctx context.Context) error {
 	case f.keep != "" && f.out != "":
 		return failure.Usagef("--keep and --out are mutually exclusive")
 	case f.keep != "":
-		if err := saved.CheckName(f.keep); err != nil {
+		if err := resultstore.CheckName(f.keep); err != nil {
 			return failure.Usagef("--keep %w", err)
 		}
 		reports, err := savedDirectory(ctx, f.files.Directory, "")

@@ -55,7 +55,7 @@ and when a strategy made no decision that could be examined.`,
 
 func lookaheadTable(w io.Writer, found *backtest.Lookahead) {
 	for _, d := range found.Differences {
-		fmt.Fprintf(w, "%s at %s: %s; with data that ends at %s: %s\n", d.Strategy, d.At.Format("2006-01-02 15:04"), d.Whole,
+		fmt.Fprintf(w, "%s at %s: %s; with data that ends at %s: %s\n", d.Strategy, d.At.Format("2006-01-02 15:04"), d.With,
 			d.Cut.Format("2006-01-02 15:04"), d.Without)
 	}
 	for _, name := range found.Unexamined {

@@ -9,7 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/cmd/botd/cli/shell"
 )
 
@@ -24,7 +24,7 @@ func newBacktestCompare() *cobra.Command {
 use the same candles, and the first fill that differs between the first two reports.`,
 		Example: "  botd backtest compare first second\n  botd backtest compare report-a report-b -o json",
 		RunE: func(command *cobra.Command, names []string) error {
-			c := saved.Comparison{Schema: 1, SameData: true, SameConfig: true}
+			c := resultstore.Comparison{Schema: 1, SameData: true, SameConfig: true}
 			for _, name := range names {
 				run, err := flags.find(command.Context(), name)
 				if err != nil {
@@ -41,7 +41,7 @@ use the same candles, and the first fill that differs between the first two repo
 	return command
 }
 
-func comparisonTable(w io.Writer, c *saved.Comparison, color bool) {
+func comparisonTable(w io.Writer, c *resultstore.Comparison, color bool) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
 	t.SetStyle(table.StyleLight)
@@ -56,28 +56,28 @@ func comparisonTable(w io.Writer, c *saved.Comparison, color bool) {
 	t.SetColumnConfigs(right)
 	for _, line := range []struct {
 		name string
-		of   func(*saved.Run) string
+		of   func(*resultstore.Run) string
 	}{
-		{"strategy", func(r *saved.Run) string { return r.Strategy }},
-		{"symbol", func(r *saved.Run) string { return r.Symbol + " " + r.Interval }},
-		{"from", func(r *saved.Run) string { return r.From.Format("2006-01-02 15:04") }},
-		{"to", func(r *saved.Run) string { return r.To.Format("2006-01-02 15:04") }},
-		{"final equity", func(r *saved.Run) string { return amountText(r.FinalEquity) }},
-		{"profit %", func(r *saved.Run) string { return gainText(r.Profit, color) }},
-		{"CAGR %", func(r *saved.Run) string { return floatText(r.Result.CAGR) }},
-		{"max drawdown %", func(r *saved.Run) string { return fmt.Sprintf("%.2f", r.MaxDrawdown) }},
-		{"Sharpe", func(r *saved.Run) string { return floatText(r.Sharpe) }},
-		{"Sortino", func(r *saved.Run) string { return floatText(r.Result.Sortino) }},
-		{"profit factor", func(r *saved.Run) string { return floatText(r.Result.ProfitFactor) }},
-		{"round trips", func(r *saved.Run) string { return strconv.Itoa(r.RoundTrips) }},
-		{"wins", func(r *saved.Run) string { return strconv.Itoa(r.Result.Wins) }},
-		{"fees", func(r *saved.Run) string { return amountText(r.Fees) }},
-		{"funding paid", func(r *saved.Run) string { return amountText(r.Result.TotalFunding) }},
-		{"in the market %", func(r *saved.Run) string { return fmt.Sprintf("%.1f", r.Result.Exposure) }},
-		{"data", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.DataSHA256) }},
-		{"config", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.ConfigSHA256) }},
-		{"result", func(r *saved.Run) string { return fmt.Sprintf("%.8s", r.ResultSHA256) }},
-		{"note", func(r *saved.Run) string { return r.Note }},
+		{"strategy", func(r *resultstore.Run) string { return r.Strategy }},
+		{"symbol", func(r *resultstore.Run) string { return r.Symbol + " " + r.Interval }},
+		{"from", func(r *resultstore.Run) string { return r.From.Format("2006-01-02 15:04") }},
+		{"to", func(r *resultstore.Run) string { return r.To.Format("2006-01-02 15:04") }},
+		{"final equity", func(r *resultstore.Run) string { return amountText(r.FinalEquity) }},
+		{"profit %", func(r *resultstore.Run) string { return gainText(r.Profit, color) }},
+		{"CAGR %", func(r *resultstore.Run) string { return floatText(r.Result.CAGR) }},
+		{"max drawdown %", func(r *resultstore.Run) string { return fmt.Sprintf("%.2f", r.MaxDrawdown) }},
+		{"Sharpe", func(r *resultstore.Run) string { return floatText(r.Sharpe) }},
+		{"Sortino", func(r *resultstore.Run) string { return floatText(r.Result.Sortino) }},
+		{"profit factor", func(r *resultstore.Run) string { return floatText(r.Result.ProfitFactor) }},
+		{"round trips", func(r *resultstore.Run) string { return strconv.Itoa(r.RoundTrips) }},
+		{"wins", func(r *resultstore.Run) string { return strconv.Itoa(r.Result.Wins) }},
+		{"fees", func(r *resultstore.Run) string { return amountText(r.Fees) }},
+		{"funding paid", func(r *resultstore.Run) string { return amountText(r.Result.TotalFunding) }},
+		{"in the market %", func(r *resultstore.Run) string { return fmt.Sprintf("%.1f", r.Result.Exposure) }},
+		{"data", func(r *resultstore.Run) string { return fmt.Sprintf("%.8s", r.DataSHA256) }},
+		{"config", func(r *resultstore.Run) string { return fmt.Sprintf("%.8s", r.ConfigSHA256) }},
+		{"result", func(r *resultstore.Run) string { return fmt.Sprintf("%.8s", r.ResultSHA256) }},
+		{"note", func(r *resultstore.Run) string { return r.Note }},
 	} {
 		row := table.Row{line.name}
 		for _, run := range c.Runs {

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/backtest"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
 )
@@ -26,18 +26,18 @@ func (k *savedFlags) add(command *cobra.Command) {
 }
 
 // find reads a report by its name or its path.
-func (k *savedFlags) find(ctx context.Context, name string) (*saved.Run, error) {
-	if strings.ContainsAny(name, `/\`) || saved.Exists(name) {
-		return saved.Read(name)
+func (k *savedFlags) find(ctx context.Context, name string) (*resultstore.Run, error) {
+	if strings.ContainsAny(name, `/\`) || resultstore.Exists(name) {
+		return resultstore.Read(name)
 	}
 	reports, err := savedDirectory(ctx, k.directory, k.reports)
 	if err != nil {
 		return nil, err
 	}
-	if saved.CheckName(name) != nil || !saved.Exists(filepath.Join(reports, name, backtest.ReportFile)) {
+	if resultstore.CheckName(name) != nil || !resultstore.Exists(filepath.Join(reports, name, backtest.ReportFile)) {
 		return nil, failure.New(failure.NoInput, "botd backtest list shows the saved reports", "no report %s is in %s", name, reports)
 	}
-	return saved.Read(filepath.Join(reports, name))
+	return resultstore.Read(filepath.Join(reports, name))
 }
 
 func newBacktestList() *cobra.Command {
@@ -52,7 +52,7 @@ whose hash does not match its content was edited or written by another version, 
 			if err != nil {
 				return err
 			}
-			rows, err := saved.List(command.ErrOrStderr(), reports)
+			rows, err := resultstore.List(command.ErrOrStderr(), reports)
 			if err != nil {
 				return failure.Wrap(failure.IO, err)
 			}
@@ -64,7 +64,7 @@ whose hash does not match its content was edited or written by another version, 
 	return command
 }
 
-func savedTable(w io.Writer, reports string, rows []*saved.Run, color bool) {
+func savedTable(w io.Writer, reports string, rows []*resultstore.Run, color bool) {
 	if len(rows) == 0 {
 		fmt.Fprintf(w, "no reports in %s\nhint: botd backtest run --keep NAME saves one there\n", reports)
 		return
@@ -132,7 +132,7 @@ backtest list, or the path of a report.json.`,
 				return err
 			}
 			page := filepath.Join(filepath.Dir(run.Path), "report.html")
-			if !saved.Exists(page) {
+			if !resultstore.Exists(page) {
 				return failure.New(failure.NoInput, "botd backtest run --keep NAME writes one, or --out DIR", "%s does not exist", page)
 			}
 			return shell.Print(command, map[string]any{"schema": 1, "name": run.Name, "page": page},
@@ -160,10 +160,10 @@ the report and changes none of its hashes.`,
 			if len(arguments) > 1 {
 				note = strings.TrimSpace(arguments[1])
 			}
-			if len(note) > saved.MaxNote {
-				return failure.Usagef("a note has at most %d bytes, this one has %d", saved.MaxNote, len(note))
+			if len(note) > resultstore.MaxNote {
+				return failure.Usagef("a note has at most %d bytes, this one has %d", resultstore.MaxNote, len(note))
 			}
-			return failure.Wrap(failure.IO, saved.WriteNote(filepath.Dir(run.Path), note))
+			return failure.Wrap(failure.IO, resultstore.WriteNote(filepath.Dir(run.Path), note))
 		},
 	}
 	flags.add(command)

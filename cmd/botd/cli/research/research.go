@@ -17,7 +17,7 @@ import (
 
 	"botd/backtest"
 	"botd/backtest/inputs"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/cmd/botd/cli/connect"
 	"botd/cmd/botd/cli/shell"
 	"botd/configs"
@@ -119,13 +119,13 @@ func savedDirectory(ctx context.Context, configuration, reports string) (string,
 	if err != nil {
 		return "", err
 	}
-	return filepath.Join(config.DataDir, saved.Folder), nil
+	return filepath.Join(config.DataDir, resultstore.Folder), nil
 }
 
 // refuseExisting refuses to write to one of the paths that exists.
 func refuseExisting(hint string, paths ...string) error {
 	for _, path := range paths {
-		if saved.Exists(path) {
+		if resultstore.Exists(path) {
 			return failure.New(failure.Usage, hint, "%s already exists", path)
 		}
 	}

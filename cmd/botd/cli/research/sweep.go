@@ -18,7 +18,7 @@ import (
 	"botd/backtest"
 	"botd/backtest/cluster"
 	"botd/backtest/inputs"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/backtest/sweeps"
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
@@ -102,12 +102,12 @@ func (s *sweepsFlags) directory(ctx context.Context) (string, error) {
 		return s.folder, nil
 	}
 	reports, err := savedDirectory(ctx, s.configuration, "")
-	return filepath.Join(filepath.Dir(reports), saved.SweepFolder), err
+	return filepath.Join(filepath.Dir(reports), resultstore.SweepFolder), err
 }
 
 // path returns the path of a named sweep: its folder, and with .json the file of its result.
 func (s *sweepsFlags) path(ctx context.Context, name string) (string, error) {
-	if err := saved.CheckName(name); err != nil {
+	if err := resultstore.CheckName(name); err != nil {
 		return "", err
 	}
 	directory, err := s.directory(ctx)
@@ -123,16 +123,16 @@ func noSweep(name string, err error) error {
 }
 
 // read reads a sweep by its name or by the path of its file; of an unfinished sweep it reads the rows so far.
-func (s *sweepsFlags) read(command *cobra.Command, name string) (*saved.Sweep, error) {
-	if strings.ContainsAny(name, `/\`) || saved.Exists(name) {
-		return saved.ReadSweep(name)
+func (s *sweepsFlags) read(command *cobra.Command, name string) (*resultstore.Sweep, error) {
+	if strings.ContainsAny(name, `/\`) || resultstore.Exists(name) {
+		return resultstore.ReadSweep(name)
 	}
 	directory, err := s.path(command.Context(), name)
 	if err != nil {
 		return nil, err
 	}
-	if path := directory + ".json"; saved.Exists(path) {
-		return saved.ReadSweep(path)
+	if path := directory + ".json"; resultstore.Exists(path) {
+		return resultstore.ReadSweep(path)
 	}
 	spec, trials, err := sweeps.Read(directory)
 	if err != nil {
@@ -178,7 +178,7 @@ func onCluster(command *cobra.Command, access cluster.Access, do func(ctx contex
 const sweepShown = 20
 
 // paretoTable shows the trials that no other trial beats in every objective.
-func paretoTable(w io.Writer, front *saved.Front, names []string) {
+func paretoTable(w io.Writer, front *resultstore.Front, names []string) {
 	if front == nil {
 		return
 	}
@@ -201,7 +201,7 @@ func paretoTable(w io.Writer, front *saved.Front, names []string) {
 	fmt.Fprintf(w, "%s that no other one beats in all of %s\n", plural.Of(len(front.Trials), "trial"), strings.Join(front.Objectives, ", "))
 }
 
-func sweepTable(w io.Writer, r *saved.Sweep) {
+func sweepTable(w io.Writer, r *resultstore.Sweep) {
 	fmt.Fprintf(w, "%s on %s %s, %d candles: %s, ranked by %s\n", r.Strategy, r.Symbol, r.Interval, r.Candles, plural.Of(len(r.Trials), "trial"), r.Sort)
 	if r.Split != nil {
 		fmt.Fprintf(w, "ranked on the candles before %s; the columns named unseen cover those after it\n", r.Split.Format(time.DateTime))
@@ -257,7 +257,7 @@ func sweepTable(w io.Writer, r *saved.Sweep) {
 }
 
 // sweepNotes writes the lines below a sweep's table.
-func sweepNotes(w io.Writer, r *saved.Sweep) {
+func sweepNotes(w io.Writer, r *resultstore.Sweep) {
 	if r.Short > 0 {
 		fmt.Fprintf(w, "%s do not fulfill %s and are ranked last\n", plural.Of(r.Short, "trial"), r.Require)
 	}

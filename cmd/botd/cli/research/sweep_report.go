@@ -11,7 +11,7 @@ import (
 
 	"botd/backtest"
 	"botd/backtest/report"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/internal/failure"
 )
 
@@ -54,7 +54,7 @@ best trials link to their reports, which are written next to the page.`,
 }
 
 // writeTrialReports writes the reports of the best trials next to a sweep's page, and returns their links.
-func writeTrialReports(command *cobra.Command, flags *sweepsFlags, name, page string, result *saved.Sweep, count int) (report.TrialLink, error) {
+func writeTrialReports(command *cobra.Command, flags *sweepsFlags, name, page string, result *resultstore.Sweep, count int) (report.TrialLink, error) {
 	if count == 0 {
 		return nil, nil
 	}

@@ -15,7 +15,7 @@ import (
 	"botd/backtest/cluster"
 	"botd/backtest/inputs"
 	"botd/backtest/report"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/backtest/sweeps"
 	"botd/cmd/botd/cli/shell"
 	"botd/exchange/tape"
@@ -97,14 +97,14 @@ func (f *sweepFlags) run(command *cobra.Command) (err error) {
 	}
 	directory := ""
 	if f.spec.Name != "" {
-		if err := saved.CheckName(f.spec.Name); err != nil {
+		if err := resultstore.CheckName(f.spec.Name); err != nil {
 			return failure.Usagef("--name %w", err)
 		}
 		all := sweepsFlags{configuration: f.files.Directory, folder: f.folder}
 		if directory, err = all.path(command.Context(), f.spec.Name); err != nil {
 			return err
 		}
-		if f.resumes && saved.Exists(directory) {
+		if f.resumes && resultstore.Exists(directory) {
 			return f.resume(command, directory)
 		}
 	}
@@ -205,7 +205,8 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 		return tape.Failure(err)
 	}
 	if directory != "" {
-		if err := errors.Join(result.WriteTrials(directory), report.StoreSweep(directory, result), saved.WriteSweep(directory+".json", result)); err != nil {
+		err := errors.Join(result.WriteTrials(directory), report.StoreSweep(directory, result), resultstore.WriteSweep(directory+".json", result))
+		if err != nil {
 			return failure.Wrap(failure.IO, err)
 		}
 		fmt.Fprintln(command.ErrOrStderr(), "saved in", directory+".json")
@@ -214,7 +215,8 @@ func (f *sweepFlags) search(command *cobra.Command, plan *sweeps.Plan, trials *i
 }
 
 // result runs the missing trials in this process, or on workers.
-func (f *sweepFlags) result(command *cobra.Command, plan *sweeps.Plan, trials *inputs.Trials, log *sweeps.Log, bar *shell.Progress) (*saved.Sweep, error) {
+func (f *sweepFlags) result(command *cobra.Command, plan *sweeps.Plan, trials *inputs.Trials, log *sweeps.Log, bar *shell.Progress) (
+	*resultstore.Sweep, error) {
 	ctx, progress := command.Context(), func(done, total int) { bar.SetTotal(total); bar.Set(done, total) }
 	if !f.spread() {
 		return plan.Run(ctx, trials, plan.Here(trials), log, progress)

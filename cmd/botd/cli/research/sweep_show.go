@@ -9,7 +9,7 @@ import (
 
 	"botd/backtest/cluster"
 	"botd/backtest/report"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 	"botd/backtest/sweeps"
 	"botd/cmd/botd/cli/shell"
 	"botd/internal/failure"
@@ -26,9 +26,9 @@ func newSweepShow() *cobra.Command {
 			"With --on it prints what a NATS server has of it.",
 		Example: "  botd sweep show first\n  botd sweep show first -o csv\n  botd sweep show first --on nats://127.0.0.1:4222",
 		RunE: func(command *cobra.Command, names []string) error {
-			read := func() (*saved.Sweep, error) { return flags.read(command, names[0]) }
+			read := func() (*resultstore.Sweep, error) { return flags.read(command, names[0]) }
 			if access.URL != "" {
-				read = func() (*saved.Sweep, error) { return sweepOn(command, access, names[0]) }
+				read = func() (*resultstore.Sweep, error) { return sweepOn(command, access, names[0]) }
 			}
 			result, err := read()
 			if err == nil && page != "" {
@@ -47,7 +47,7 @@ func newSweepShow() *cobra.Command {
 }
 
 // sweepOn reads the rows of a sweep from the server.
-func sweepOn(command *cobra.Command, access cluster.Access, name string) (result *saved.Sweep, err error) {
+func sweepOn(command *cobra.Command, access cluster.Access, name string) (result *resultstore.Sweep, err error) {
 	err = onCluster(command, access, func(ctx context.Context, view *cluster.View) error {
 		found, trials, err := view.Rows(ctx, name)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"botd/internal/failure"
-	"botd/internal/renamed"
+	"botd/internal/jsonalias"
 )
 
 // outputs are the forms in which data is printed.
@@ -76,12 +76,12 @@ func PrintTo(w io.Writer, output string, value any, table func(io.Writer)) error
 		encoder := json.NewEncoder(w)
 		encoder.SetEscapeHTML(false)
 		encoder.SetIndent("", "  ")
-		return failure.Wrap(failure.IO, encoder.Encode(renamed.WithOldNames(value)))
+		return failure.Wrap(failure.IO, encoder.Encode(jsonalias.WithOldNames(value)))
 	case "jsonl", "csv", "picked":
 		if list, ok := value.(lister); ok {
 			value = list.Rows()
 		}
-		text, err := renamed.Marshal(value)
+		text, err := jsonalias.Marshal(value)
 		if err != nil {
 			return err
 		}

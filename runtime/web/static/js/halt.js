@@ -248,8 +248,8 @@ function previewOf(answer, problem, title) {
                 ? null
                 : h("p", "Nothing: the newest read shows no order to cancel and no position to close."),
             (answer.blind ?? []).map((line) => h("p.bad", "Cannot see or close yet: ", line)),
-            answer.does.map((line) => h("p.note", line)),
-            (answer.still ?? []).map((one) => h("p.note", "still in force: ", one.cause, " (", one.remedy, ")")),
+            answer.effects.map((line) => h("p.note", line)),
+            (answer.still_blocking ?? []).map((one) => h("p.note", "still in force: ", one.cause, " (", one.remedy, ")")),
           ],
   );
 }
@@ -283,7 +283,7 @@ export async function confirmChange({
     input?.addEventListener("input", () => {
       go.disabled = locked();
     });
-  const lines = preview.changes ?? preview.does ?? [];
+  const lines = preview.changes ?? preview.effects ?? [];
   const box = dialog(
     title,
     h(
@@ -301,7 +301,7 @@ export async function confirmChange({
                   ? summary(answer)
                   : preview.steps?.length
                     ? `${verb}: ${f.plural(preview.steps.length, "step")} in progress.`
-                    : `Done: ${(answer.changes ?? answer.does ?? []).join("; ") || verb}`,
+                    : `Done: ${(answer.changes ?? answer.effects ?? []).join("; ") || verb}`,
               );
               await refresh();
               done?.(answer);

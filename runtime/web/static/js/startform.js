@@ -106,7 +106,7 @@ export class StartForm {
     const does = () => {
       if (this.problem) return h("p.bad", this.problem);
       if (!this.whole) return h("p.note", "Enter at least one parameter to vary.");
-      return this.preview ? this.preview.does.map((line) => h("p", line)) : h("p.note", "Asking botd…");
+      return this.preview ? this.preview.effects.map((line) => h("p", line)) : h("p.note", "Asking botd…");
     };
     return [
       h("div.preview", { "aria-live": "polite" }, h("strong", "What it does"), does()),

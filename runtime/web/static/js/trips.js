@@ -53,7 +53,7 @@ export function trips(items, next) {
 // net returns the profit of a closed position after fees and funding.
 const net = (t) => [
   h("span", { title: `price difference ${t.realized}, fees ${t.fees}, funding ${t.funding}` }, signed(t.pnl)),
-  t.whole ? null : h("span.unit", { title: "It began before the ledger, or some of its amounts are unknown" }, "partial"),
+  t.complete ? null : h("span.unit", { title: "It began before the ledger, or some of its amounts are unknown" }, "partial"),
 ];
 
 // tally sums up the shown trips.
@@ -88,7 +88,7 @@ export function past(items, next) {
       { name: "For", num: true, class: "nowrap", cell: (p) => f.age(p.closed_ms - p.opened_ms) },
       { name: "Exit by", class: "nowrap", cell: (p) => tag("", f.words(p.exit_purpose), tones[p.exit_purpose] ?? "quiet") },
       { name: "Fees, funding", num: true, class: "desk", cell: (p) => h("span.num", { title: `fees ${p.fees}, funding ${p.funding}` },
-          p.whole ? f.money(f.sum([p.fees, p.funding])) : "–") },
+          p.complete ? f.money(f.sum([p.fees, p.funding])) : "–") },
       { name: "Net", num: true, cell: net },
     ],
     items,

@@ -32,7 +32,7 @@ export function tokens(all, read) {
       [
         { name: "Name", cell: (t) => h("span.mono", t.name) },
         { name: "Role", cell: (t) => t.role },
-        { name: "Created", class: "nowrap", cell: (t) => ago(t.made, Date.now()) },
+        { name: "Created", class: "nowrap", cell: (t) => ago(t.created, Date.now()) },
         { name: "Expires", class: "nowrap", cell: (t) => (t.ends ? time(t.ends, Date.now()) : "never") },
         { name: "State", cell: (t) => tag(t.ended ? "expired" : "ok", t.ended ? "expired" : "valid") },
         operator()
@@ -158,7 +158,7 @@ function revoke(t, read) {
       try {
         const answer = await remove("tokens/" + part(t.name));
         box.close();
-        say(answer.does.join("; "));
+        say(answer.effects.join("; "));
         read();
       } catch (error) {
         say(error.message, "bad");

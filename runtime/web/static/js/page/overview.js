@@ -193,7 +193,7 @@ function attention(notices) {
       "it ended without a clean stop; the start has reconciled what it left open", s.started, "/logs", null]);
   const last = s.out_of_band_halt;
   if (last && now() - f.msOf(last.since) < 24 * 3600_000) all.push([last.active ? "warn" : "info", "The kill switch acted without the engine",
-      `${last.level}, by ${last.by}: ${f.plural(last.orders, "order")} sent; ${last.cause}`, f.msOf(last.since), "/risk",
+      `${last.level}, by ${last.requested_by}: ${f.plural(last.orders, "order")} sent; ${last.cause}`, f.msOf(last.since), "/risk",
       last.active ? "the engine does not answer yet" : `the engine took over after ${f.age(last.took_ms)}`]);
   if (!all.length) return null;
   return panel("Needs attention", { key: "attention", note: f.plural(all.length, "item") }, h("div.attention", h("ul", all.slice(0, SHOWN).map(one)),

@@ -95,7 +95,7 @@ function limits(all) {
     { name: "Limit", num: true, cell: (l) => amount(l.limit) },
     { name: "Headroom", num: true, class: "spare", cell: (l) => amount(l.headroom) },
     { name: "Remedy", class: "text", cell: (l) => [[l.reason, l.remedy].filter(Boolean).join(". "),
-        l.set ? h("span.note.under", `tightened by ${l.set.by} `, time(Date.parse(l.set.at), now()), `: ${l.set.reason}`) : null] },
+        l.set ? h("span.note.under", `tightened by ${l.set.set_by} `, time(Date.parse(l.set.at), now()), `: ${l.set.reason}`) : null] },
   ], rows, { key: (l) => l.scope + l.rule, none: empty("No limits yet", "They appear after the first round.") }));
 }
 

@@ -73,7 +73,7 @@ function about(v) {
           location.replace("/login"); }) }, facts([["Version", v.version], ["Revision", v.revision ? h("span.mono", v.revision.slice(0, 12)) : "–"],
         ["Go", v.go], ["Mode", v.mode], ["Instance", v.instance], ["Start", h("span.mono", v.epoch)],
         ["Running for", f.uptime((Date.now() + live.offset - Date.parse(live.status.started)) / 1000)],
-        ["Logged in as", `${live.session.role}, by ${live.session.by}`]]));
+        ["Logged in as", `${live.session.role}, by ${live.session.credential}`]]));
 }
 
 function checks() {

@@ -42,8 +42,8 @@ export async function open(page) {
       { name: "Search", class: "nowrap desk", cell: (s) => [s.search, h("span.unit", `by ${s.sort}`)] },
       { name: "Best", class: "text", cell: (s) => settings(s.best) || "–" },
       { name: "Sharpe", num: true, cell: (s) => figure(s.sharpe) },
-      { name: "Luck alone", num: true, cell: (s) => figure(s.sharpe_by_luck) },
-      { name: "Unseen", num: true, cell: (s) => figure(s.unseen_sharpe) },
+      { name: "Luck alone", num: true, cell: (s) => figure(s.expected_max_sharpe) },
+      { name: "Unseen", num: true, cell: (s) => figure(s.out_of_sample_sharpe) },
     ], items, { key: (s) => s.name });
   }
 }

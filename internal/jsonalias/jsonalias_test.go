@@ -1,4 +1,4 @@
-package renamed
+package jsonalias
 
 import (
 	"encoding/json"

@@ -1,8 +1,8 @@
-// Package private refuses a data directory in which others could have put or changed a file.
+// Package privatefile refuses a data directory in which others could have put or changed a file.
 //
 // It checks the directory before anything in it is read or written. A sound directory
 // stays sound, because nobody but its owner can change it.
-package private
+package privatefile
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package private
+package privatefile
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 // TestRulesOfFilesShowWhenTheyAreBroken follows a link.
 func TestRulesOfFilesShowWhenTheyAreBroken(t *testing.T) {
-	mutanttest.Shown(t, "internal/private", map[string]func(testing.TB){"links_followed": mutanttest.Holds(func() bool {
+	mutanttest.Shown(t, "internal/privatefile", map[string]func(testing.TB){"links_followed": mutanttest.Holds(func() bool {
 		directory := t.TempDir()
 		target, path := filepath.Join(directory, "target"), filepath.Join(directory, "file")
 		if err := errors.Join(os.WriteFile(target, nil, 0o600), os.Symlink(target, path)); err != nil {

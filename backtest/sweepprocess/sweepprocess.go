@@ -1,9 +1,9 @@
-// Package apart runs the dashboard's sweeps in their own processes, which never delay trading.
+// Package sweepprocess runs the dashboard's sweeps in their own processes, which never delay trading.
 //
 // Each process runs this binary as botd sweep, with no secret in its environment, the lowest
 // priority and a memory limit, and ends with botd. Apart from the candles, it reads all its
 // inputs from the directory of the sweeps.
-package apart
+package sweepprocess
 
 import (
 	"context"
@@ -25,7 +25,7 @@ import (
 	"botd/exchange/sim"
 	"botd/exchange/tape"
 	"botd/internal/moment"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 	"botd/runtime/api"
 	"botd/strategy"
 )
@@ -268,5 +268,5 @@ func (s *Sweeps) write(name string, text []byte) (string, error) {
 		return "", err
 	}
 	path := filepath.Join(folder, name)
-	return path, private.Write(path, text)
+	return path, privatefile.Write(path, text)
 }

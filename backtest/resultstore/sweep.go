@@ -1,4 +1,4 @@
-package saved
+package resultstore
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 
 	"botd/backtest"
 	"botd/internal/failure"
+	"botd/internal/jsonalias"
 	"botd/internal/plural"
 )
 
@@ -27,30 +28,30 @@ const (
 
 // Sweep is the result that botd sweep prints and stores.
 type Sweep struct {
-	Schema     int                `json:"schema"`
-	Strategy   string             `json:"strategy"`
-	Symbol     string             `json:"symbol"`
-	Interval   string             `json:"interval"`
-	Candles    int                `json:"candles"`
-	Split      *time.Time         `json:"split"` // the end of the data that chooses the best; null without one
-	Sort       string             `json:"sort"`
-	Search     string             `json:"search,omitempty"`
-	Require    string             `json:"require,omitempty"`
-	Short      int                `json:"short_of_required,omitempty"` // whole trials that do not meet the requirement: they rank last
-	Stopped    int                `json:"stopped_early,omitempty"`     // trials that --stop-when ended: they rank last
-	Unranked   int                `json:"unranked,omitempty"`          // the two above, and trials without a value of the objective
-	Machines   []MachineCount     `json:"machines,omitempty"`          // of the trials, the most frequent first
-	Conclusion string             `json:"verdict,omitempty"`           // Verdict
-	Lucky      *float64           `json:"sharpe_by_luck"`              // the best Sharpe ratio expected from as many trials without skill; null if unknown
-	Refused    int                `json:"refused"`                     // choices that the strategy rejects
-	Reason     string             `json:"refused_why"`                 // the reason of the first of them
-	Reused     int                `json:"reused,omitempty"`            // trials that existed when the sweep was resumed
-	Trials     []backtest.Trial   `json:"trials"`                      // the best first
-	Pareto     *Front             `json:"pareto,omitempty"`            // of several objectives
-	SHA256     string             `json:"sweep_sha256,omitempty"`      // over the rows sorted by job
-	DataSHA256 string             `json:"data_sha256"`
-	Warnings   []backtest.Warning `json:"warnings,omitempty"` // of files and configuration
-	Elapsed    float64            `json:"elapsed_s"`
+	Schema            int                `json:"schema"`
+	Strategy          string             `json:"strategy"`
+	Symbol            string             `json:"symbol"`
+	Interval          string             `json:"interval"`
+	Candles           int                `json:"candles"`
+	Split             *time.Time         `json:"split"` // the end of the data that chooses the best; null without one
+	Sort              string             `json:"sort"`
+	Search            string             `json:"search,omitempty"`
+	Require           string             `json:"require,omitempty"`
+	Short             int                `json:"short_of_required,omitempty"`              // whole trials that do not meet the requirement: they rank last
+	Stopped           int                `json:"stopped_early,omitempty"`                  // trials that --stop-when ended: they rank last
+	Unranked          int                `json:"unranked,omitempty"`                       // the two above, and trials without a value of the objective
+	Machines          []MachineCount     `json:"machines,omitempty"`                       // of the trials, the most frequent first
+	Conclusion        string             `json:"verdict,omitempty"`                        // Verdict
+	ExpectedMaxSharpe *float64           `json:"expected_max_sharpe" was:"sharpe_by_luck"` // of as many trials without skill; null if unknown
+	Refused           int                `json:"refused"`                                  // choices that the strategy rejects
+	Reason            string             `json:"refused_why"`                              // the reason of the first of them
+	Reused            int                `json:"reused,omitempty"`                         // trials that existed when the sweep was resumed
+	Trials            []backtest.Trial   `json:"trials"`                                   // the best first
+	Pareto            *Front             `json:"pareto,omitempty"`                         // of several objectives
+	SHA256            string             `json:"sweep_sha256,omitempty"`                   // over the rows sorted by job
+	DataSHA256        string             `json:"data_sha256"`
+	Warnings          []backtest.Warning `json:"warnings,omitempty"` // of files and configuration
+	Elapsed           float64            `json:"elapsed_s"`
 }
 
 // MachineCount counts the trials of one machine.
@@ -92,7 +93,7 @@ func ReadSweep(path string) (*Sweep, error) {
 }
 
 func WriteSweep(path string, result *Sweep) error {
-	text, err := json.MarshalIndent(result, "", "  ")
+	text, err := json.MarshalIndent(jsonalias.WithOldNames(result), "", "  ")
 	if err != nil {
 		return err
 	}
@@ -104,34 +105,34 @@ func WriteSweep(path string, result *Sweep) error {
 
 // Summary is a sweep's entry in a list.
 type Summary struct {
-	Strategy string            `json:"strategy"`
-	Symbol   string            `json:"symbol"`
-	Interval string            `json:"interval"`
-	Candles  int               `json:"candles"`
-	Split    *time.Time        `json:"split"`
-	Sort     string            `json:"sort"`
-	Search   string            `json:"search"`
-	Verdict  string            `json:"verdict"`
-	Lucky    *float64          `json:"sharpe_by_luck"`
-	Trials   int               `json:"trials"`
-	Refused  int               `json:"refused"`
-	Best     map[string]string `json:"best"`
-	Seen     *float64          `json:"sharpe"`
-	Unseen   *float64          `json:"unseen_sharpe"`
-	Data     string            `json:"data_sha256"`
+	Strategy          string            `json:"strategy"`
+	Symbol            string            `json:"symbol"`
+	Interval          string            `json:"interval"`
+	Candles           int               `json:"candles"`
+	Split             *time.Time        `json:"split"`
+	Sort              string            `json:"sort"`
+	Search            string            `json:"search"`
+	Verdict           string            `json:"verdict"`
+	ExpectedMaxSharpe *float64          `json:"expected_max_sharpe" was:"sharpe_by_luck"`
+	Trials            int               `json:"trials"`
+	Refused           int               `json:"refused"`
+	Best              map[string]string `json:"best"`
+	Seen              *float64          `json:"sharpe"`
+	OutOfSampleSharpe *float64          `json:"out_of_sample_sharpe" was:"unseen_sharpe"`
+	Data              string            `json:"data_sha256"`
 }
 
 // WriteSummary stores a sweep's list entry in its folder.
 func (r *Sweep) WriteSummary(directory string) error {
 	s := Summary{Strategy: r.Strategy, Symbol: r.Symbol, Interval: r.Interval, Candles: r.Candles, Split: r.Split, Sort: r.Sort, Search: r.Search,
-		Verdict: r.Verdict(), Lucky: r.Lucky, Trials: len(r.Trials), Refused: r.Refused, Best: map[string]string{}, Data: r.DataSHA256}
+		Verdict: r.Verdict(), ExpectedMaxSharpe: r.ExpectedMaxSharpe, Trials: len(r.Trials), Refused: r.Refused, Best: map[string]string{}, Data: r.DataSHA256}
 	if best := r.Best(); best != nil {
 		s.Best, s.Seen = best.Params, best.Seen.Sharpe
 		if best.Unseen != nil {
-			s.Unseen = best.Unseen.Sharpe
+			s.OutOfSampleSharpe = best.Unseen.Sharpe
 		}
 	}
-	text, err := json.MarshalIndent(s, "", "  ")
+	text, err := json.MarshalIndent(jsonalias.WithOldNames(s), "", "  ")
 	if err != nil {
 		return err
 	}
@@ -140,9 +141,9 @@ func (r *Sweep) WriteSummary(directory string) error {
 
 // Conclude completes the fields that follow from the trials alone.
 func (r *Sweep) Conclude() {
-	r.Stopped, r.Lucky = r.stopped(), nil
+	r.Stopped, r.ExpectedMaxSharpe = r.stopped(), nil
 	if lucky, known := backtest.LuckySharpe(r.Trials); known {
-		r.Lucky = &lucky
+		r.ExpectedMaxSharpe = &lucky
 	}
 	r.Conclusion = r.Verdict()
 	r.Machines = nil
@@ -256,12 +257,12 @@ func (r *Sweep) Verdict() string {
 		return fmt.Sprintf("%s%s; not compared with luck, since %d of %d were stopped early (%s)", text, unseen(best), stopped, len(r.Trials), r.limit())
 	}
 	switch {
-	case r.Lucky == nil:
+	case r.ExpectedMaxSharpe == nil:
 		text += "; one try proves nothing about luck"
-	case *best.Seen.Sharpe <= *r.Lucky:
-		text += fmt.Sprintf("; the luckiest of %d without skill would show %.2f: not better than luck", len(r.Trials), *r.Lucky)
+	case *best.Seen.Sharpe <= *r.ExpectedMaxSharpe:
+		text += fmt.Sprintf("; the luckiest of %d without skill would show %.2f: not better than luck", len(r.Trials), *r.ExpectedMaxSharpe)
 	default:
-		text += fmt.Sprintf("; the luckiest of %d without skill would show %.2f: better than luck", len(r.Trials), *r.Lucky)
+		text += fmt.Sprintf("; the luckiest of %d without skill would show %.2f: better than luck", len(r.Trials), *r.ExpectedMaxSharpe)
 	}
 	return text + unseen(best)
 }

@@ -1,4 +1,4 @@
-package saved_test
+package resultstore_test
 
 import (
 	"os"
@@ -8,13 +8,13 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"botd/backtest"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 )
 
 func TestTrialsAreRowsOfParquet(t *testing.T) {
 	t.Parallel()
 	sharpe, profit := 1.25, -3.5
-	sweep := &saved.Sweep{Trials: []backtest.Trial{
+	sweep := &resultstore.Sweep{Trials: []backtest.Trial{
 		{Job: "aa", Params: map[string]string{"fast": "5", "interval": "1h"}, Seen: &backtest.Column{}, Figures: map[string]*float64{"sharpe": &sharpe},
 			Unseen: &backtest.Column{Profit: &profit, FinalEquity: "9650.5", Sharpe: &sharpe, MaxDrawdown: 4.5, RoundTrips: 12}},
 		{Job: "bb", Params: map[string]string{"fast": "10.5", "interval": "4h"}, Seen: &backtest.Column{}, Figures: map[string]*float64{"sharpe": nil}},
@@ -34,7 +34,7 @@ func TestTrialsAreRowsOfParquet(t *testing.T) {
 		Trades   *float64 `parquet:"unseen_trades"`
 		Profit   *float64 `parquet:"unseen_profit_pct"`
 	}
-	file, err := os.Open(filepath.Join(directory, saved.TrialsFile))
+	file, err := os.Open(filepath.Join(directory, resultstore.TrialsFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestTrialsAreRowsOfParquet(t *testing.T) {
 			t.Errorf("%s: want a column of %v, have %v", name, want, column)
 		}
 	}
-	if none := (&saved.Sweep{}).WriteTrials(directory + "/none"); none == nil {
+	if none := (&resultstore.Sweep{}).WriteTrials(directory + "/none"); none == nil {
 		t.Error("no directory: want an error")
 	}
 	rows := make([]row, 2)

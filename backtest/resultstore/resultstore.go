@@ -1,5 +1,5 @@
-// Package saved stores the reports of backtests and the results of sweeps, reads and compares them.
-package saved
+// Package resultstore stores the reports of backtests and the results of sweeps, reads and compares them.
+package resultstore
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 	"botd/backtest"
 	"botd/exchange/tape"
 	"botd/internal/failure"
-	"botd/internal/private"
+	"botd/internal/privatefile"
 )
 
 // Names inside a directory of reports. The dashboard uses the same ones.
@@ -28,7 +28,7 @@ const (
 
 // CheckName refuses a name that no report and no sweep can have.
 func CheckName(name string) error {
-	if !private.IsName(name) {
+	if !privatefile.IsName(name) {
 		return failure.Usagef("%q: a name of a-z, A-Z, 0-9, dots, - and _", name)
 	}
 	return nil

@@ -1,4 +1,4 @@
-package saved_test
+package resultstore_test
 
 import (
 	"encoding/json"
@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"botd/backtest"
-	"botd/backtest/saved"
+	"botd/backtest/resultstore"
 )
 
 // store writes a result as the report of a directory, with a time.
@@ -49,12 +49,12 @@ func TestReportsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	var messages strings.Builder
-	rows, err := saved.List(&messages, folder)
+	rows, err := resultstore.List(&messages, folder)
 	if err != nil || messages.Len() != 0 || len(rows) != 3 {
 		t.Fatalf("have %d rows, %v, %s", len(rows), err, messages.String())
 	}
 	profit, sharpe := 1.25, 1.5
-	want := &saved.Run{Name: "new", Path: filepath.Join(folder, "new", backtest.ReportFile), At: time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC),
+	want := &resultstore.Run{Name: "new", Path: filepath.Join(folder, "new", backtest.ReportFile), At: time.Date(2026, 1, 1, 3, 0, 0, 0, time.UTC),
 		Strategy: "sma_cross", Symbol: "BTC-USDT", Interval: "1h", From: rows[0].From, To: rows[0].To, FinalEquity: "8100",
 		Profit: &profit, MaxDrawdown: 5, Sharpe: &sharpe,
 		RoundTrips: 7, Fees: "3", Warnings: 2, Version: "v", DataSHA256: "d", ConfigSHA256: "c"}
@@ -69,22 +69,22 @@ func TestReportsAreListed(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "old", backtest.ReportFile), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	rows, err = saved.List(&messages, folder)
+	rows, err = resultstore.List(&messages, folder)
 	if err != nil || len(rows) != 2 || !strings.Contains(messages.String(), filepath.Join("old", backtest.ReportFile)) {
 		t.Errorf("one cannot be read: have %d rows, %v, %s", len(rows), err, messages.String())
 	}
-	if rows, err = saved.List(&messages, filepath.Join(folder, "none")); err != nil || rows == nil || len(rows) != 0 {
+	if rows, err = resultstore.List(&messages, filepath.Join(folder, "none")); err != nil || rows == nil || len(rows) != 0 {
 		t.Errorf("without a folder: have %v, %v", rows, err)
 	}
-	if _, err = saved.List(&messages, filepath.Join(folder, "new", backtest.ReportFile)); err == nil {
+	if _, err = resultstore.List(&messages, filepath.Join(folder, "new", backtest.ReportFile)); err == nil {
 		t.Error("a file: want an error")
 	}
-	if _, err := saved.Read(filepath.Join(folder, "empty")); err == nil {
+	if _, err := resultstore.Read(filepath.Join(folder, "empty")); err == nil {
 		t.Error("a folder without a report: want an error")
 	}
 	nothing := result("5")
 	nothing.InitialEquity = "0"
-	if run, err := saved.Read(store(t, folder, "nothing", 1, nothing)); err != nil || run.Profit != nil {
+	if run, err := resultstore.Read(store(t, folder, "nothing", 1, nothing)); err != nil || run.Profit != nil {
 		t.Errorf("of nothing: have %+v, %v", run, err)
 	}
 }
@@ -93,10 +93,10 @@ func TestNoteIsStoredWithReport(t *testing.T) {
 	t.Parallel()
 	directory := store(t, t.TempDir(), "one", 1, result("1"))
 	for note, want := range map[string]string{"worth a look": "worth a look", strings.Repeat("x", 5_000): strings.Repeat("x", 4_096)} {
-		if err := saved.WriteNote(directory, note); err != nil {
+		if err := resultstore.WriteNote(directory, note); err != nil {
 			t.Fatal(err)
 		}
-		if run, err := saved.Read(directory); err != nil || run.Note != want {
+		if run, err := resultstore.Read(directory); err != nil || run.Note != want {
 			t.Errorf("want %.20s, have %.20s, %v", want, run.Note, err)
 		}
 	}
@@ -104,20 +104,20 @@ func TestNoteIsStoredWithReport(t *testing.T) {
 		t.Errorf("want it open to its owner, have %v, %v", info.Mode(), err)
 	}
 	for range 2 { // deleting a missing one is no error
-		if err := saved.WriteNote(directory, ""); err != nil {
+		if err := resultstore.WriteNote(directory, ""); err != nil {
 			t.Error(err)
 		}
-		if run, err := saved.Read(filepath.Join(directory, backtest.ReportFile)); err != nil || run.Note != "" {
+		if run, err := resultstore.Read(filepath.Join(directory, backtest.ReportFile)); err != nil || run.Note != "" {
 			t.Errorf("have %q, %v", run.Note, err)
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(directory, "note.txt", "x"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := saved.WriteNote(directory, ""); err == nil {
+	if err := resultstore.WriteNote(directory, ""); err == nil {
 		t.Error("a note that cannot be taken away: want an error")
 	}
-	if err := saved.WriteNote(filepath.Join(directory, "none"), "x"); err == nil {
+	if err := resultstore.WriteNote(filepath.Join(directory, "none"), "x"); err == nil {
 		t.Error("no directory: want an error")
 	}
 }
@@ -125,7 +125,7 @@ func TestNoteIsStoredWithReport(t *testing.T) {
 // The comparison shows differing keys, and the first differing fill.
 func TestReportsAreCompared(t *testing.T) {
 	t.Parallel()
-	run := func(data, config, yaml string, assumed []string, prices ...string) *saved.Run {
+	run := func(data, config, yaml string, assumed []string, prices ...string) *resultstore.Run {
 		r := &backtest.Result{Assumptions: assumed}
 		if yaml != "" {
 			r.Inputs = &backtest.Inputs{Strategies: []backtest.Input{{YAML: yaml}}}
@@ -133,9 +133,9 @@ func TestReportsAreCompared(t *testing.T) {
 		for i, price := range prices {
 			r.Executions = append(r.Executions, backtest.Execution{TimeMS: int64(i) * 60_000, Symbol: "BTC-USDT", Side: "BUY", Quantity: "1", Price: price})
 		}
-		return &saved.Run{DataSHA256: data, ConfigSHA256: config, Result: r}
+		return &resultstore.Run{DataSHA256: data, ConfigSHA256: config, Result: r}
 	}
-	c := saved.Comparison{SameData: true, SameConfig: true, Runs: []*saved.Run{
+	c := resultstore.Comparison{SameData: true, SameConfig: true, Runs: []*resultstore.Run{
 		run("d", "c", "name: a\nfast: 5\n", []string{"fees", "path"}, "10", "11"), run("d", "x", "name: a\nfast: 9", []string{"fees"}, "10", "12")}}
 	c.Compare()
 	if !c.SameData || c.SameConfig || c.FirstFill != "fill 2: 1970-01-01 00:01 BTC-USDT BUY 1 at 11; 1970-01-01 00:01 BTC-USDT BUY 1 at 12" {
@@ -147,18 +147,18 @@ func TestReportsAreCompared(t *testing.T) {
 	if diff := cmp.Diff([][]string{{"path"}, {}}, c.Assumed); diff != "" {
 		t.Error(diff)
 	}
-	c = saved.Comparison{SameData: true, SameConfig: true, Runs: []*saved.Run{run("d", "c", "", nil, "10"), run("e", "c", "", nil, "10", "12")}}
+	c = resultstore.Comparison{SameData: true, SameConfig: true, Runs: []*resultstore.Run{run("d", "c", "", nil, "10"), run("e", "c", "", nil, "10", "12")}}
 	if c.Compare(); c.SameData || !c.SameConfig || c.FirstFill != "fill 2: none; 1970-01-01 00:01 BTC-USDT BUY 1 at 12" {
 		t.Errorf("have %+v", c)
 	}
 	for k, want := range [][2]bool{{true, true}, {false, true}, {true, false}} { // of three, the last one differs
-		third := []*saved.Run{run("d", "c", "", nil), run("e", "c", "", nil), run("d", "x", "", nil)}[k]
-		c = saved.Comparison{SameData: true, SameConfig: true, Runs: []*saved.Run{run("d", "c", "", nil), run("d", "c", "", nil), third}}
+		third := []*resultstore.Run{run("d", "c", "", nil), run("e", "c", "", nil), run("d", "x", "", nil)}[k]
+		c = resultstore.Comparison{SameData: true, SameConfig: true, Runs: []*resultstore.Run{run("d", "c", "", nil), run("d", "c", "", nil), third}}
 		if c.Compare(); c.SameData != want[0] || c.SameConfig != want[1] {
 			t.Errorf("want %v, have %v, %v", want, c.SameData, c.SameConfig)
 		}
 	}
-	c.Runs = []*saved.Run{run("d", "c", "", nil, "10"), run("d", "c", "", nil, "10")}
+	c.Runs = []*resultstore.Run{run("d", "c", "", nil, "10"), run("d", "c", "", nil, "10")}
 	if c.Compare(); c.FirstFill != "" {
 		t.Errorf("the same fills: have %s", c.FirstFill)
 	}
@@ -189,7 +189,7 @@ func TestTheVerdictOfASweep(t *testing.T) {
 			"on the unseen candles it shows 0.10", number(1.5),
 			[]backtest.Trial{{Seen: column(number(1.51)), Unseen: column(number(0.1))}}},
 	} {
-		sweep := saved.Sweep{Sort: "sharpe", Lucky: c.lucky, Trials: c.trial}
+		sweep := resultstore.Sweep{Sort: "sharpe", ExpectedMaxSharpe: c.lucky, Trials: c.trial}
 		if have := sweep.Verdict(); have != c.want {
 			t.Errorf("want %s\nhave %s", c.want, have)
 		}
@@ -225,12 +225,12 @@ func TestTheVerdictOfASweepWithoutWholeTrials(t *testing.T) {
 		{want: "best of 2 tries by sharpe: Sharpe 1.00; the luckiest of 2 without skill would show 0.10: better than luck; " +
 			"on the unseen candles it was stopped early (drawdown>0.01)", trials: []backtest.Trial{unseen, trial(1, false)}, best: true},
 	} {
-		sweep := saved.Sweep{Sort: "sharpe", Require: "trades >= 30", Trials: c.trials, Unranked: c.unranked, Short: c.short}
-		if sweep.Conclude(); sweep.Stopped != c.stopped || (sweep.Lucky == nil) != (c.stopped > 0) {
-			t.Errorf("%s: want %d stopped early, have %d, and %v by luck", c.want, c.stopped, sweep.Stopped, sweep.Lucky)
+		sweep := resultstore.Sweep{Sort: "sharpe", Require: "trades >= 30", Trials: c.trials, Unranked: c.unranked, Short: c.short}
+		if sweep.Conclude(); sweep.Stopped != c.stopped || (sweep.ExpectedMaxSharpe == nil) != (c.stopped > 0) {
+			t.Errorf("%s: want %d stopped early, have %d, and %v by luck", c.want, c.stopped, sweep.Stopped, sweep.ExpectedMaxSharpe)
 		}
 		if c.stopped == 0 {
-			sweep.Lucky = &lucky
+			sweep.ExpectedMaxSharpe = &lucky
 		}
 		if have := sweep.Verdict(); have != c.want || c.stopped > 0 && sweep.Conclusion != c.want {
 			t.Errorf("want %s\nhave %s\nJSON %s", c.want, have, sweep.Conclusion)
@@ -239,8 +239,8 @@ func TestTheVerdictOfASweepWithoutWholeTrials(t *testing.T) {
 		if err := sweep.WriteSummary(directory); err != nil {
 			t.Fatal(err)
 		}
-		var have saved.Summary
-		read(t, filepath.Join(directory, saved.SweepSummary), &have)
+		var have resultstore.Summary
+		read(t, filepath.Join(directory, resultstore.SweepSummary), &have)
 		if have.Verdict != c.want || (len(have.Best) == 1) != c.best || (have.Seen != nil) != c.best {
 			t.Errorf("%s: want a best in the list: %v, have %+v", c.want, c.best, have)
 		}
@@ -265,17 +265,17 @@ func TestASweepCountsTheTrialsOfTheEngine(t *testing.T) {
 	for _, c := range []struct {
 		want     string
 		trials   []backtest.Trial
-		machines []saved.MachineCount
+		machines []resultstore.MachineCount
 	}{
 		{"", trials("", ""), nil},
-		{"2 trials by the direct machine", trials("direct|direct", "direct"), []saved.MachineCount{{"direct", 2}}},
+		{"2 trials by the direct machine", trials("direct|direct", "direct"), []resultstore.MachineCount{{"direct", 2}}},
 		{"3 of 4 trials" + since + "spot (2); limits (1)", trials("engine: spot", "direct", "direct|engine: spot", "engine: limits|direct"),
-			[]saved.MachineCount{{"engine: spot", 2}, {"direct", 1}, {"engine: limits", 1}}},
-		{"1 of 2 trials" + since + "spot (1)", trials("engine: spot", ""), []saved.MachineCount{{"", 1}, {"engine: spot", 1}}},
+			[]resultstore.MachineCount{{"engine: spot", 2}, {"direct", 1}, {"engine: limits", 1}}},
+		{"1 of 2 trials" + since + "spot (1)", trials("engine: spot", ""), []resultstore.MachineCount{{"", 1}, {"engine: spot", 1}}},
 		{"5 of 5 trials" + since + "a (1); b (1); c (1); 2 other reasons", trials("engine: a", "engine: c", "engine: b", "engine: d", "engine: e"),
-			[]saved.MachineCount{{"engine: a", 1}, {"engine: b", 1}, {"engine: c", 1}, {"engine: d", 1}, {"engine: e", 1}}},
+			[]resultstore.MachineCount{{"engine: a", 1}, {"engine: b", 1}, {"engine: c", 1}, {"engine: d", 1}, {"engine: e", 1}}},
 	} {
-		sweep := saved.Sweep{Trials: c.trials}
+		sweep := resultstore.Sweep{Trials: c.trials}
 		sweep.Conclude()
 		if have := sweep.ByEngine(); have != c.want || !slices.Equal(sweep.Machines, c.machines) {
 			t.Errorf("want %q and %v, have %q and %v", c.want, c.machines, have, sweep.Machines)
@@ -287,29 +287,29 @@ func TestASweepCountsTheTrialsOfTheEngine(t *testing.T) {
 func TestASweepsFiles(t *testing.T) {
 	t.Parallel()
 	seen, unseen, split := 1.5, 0.5, time.Date(2024, 1, 2, 0, 0, 0, 0, time.UTC)
-	sweep := &saved.Sweep{Schema: 1, Strategy: "cross", Symbol: "BTC-USDT", Interval: "1h", Candles: 60, Split: &split, Sort: "sharpe",
+	sweep := &resultstore.Sweep{Schema: 1, Strategy: "cross", Symbol: "BTC-USDT", Interval: "1h", Candles: 60, Split: &split, Sort: "sharpe",
 		Search: "grid", Refused: 2, DataSHA256: "d", Trials: []backtest.Trial{{Params: map[string]string{"fast": "2"}, Seen: &backtest.Column{Sharpe: &seen},
 			Unseen: &backtest.Column{Sharpe: &unseen}}}}
 	directory := t.TempDir()
 	if err := sweep.WriteSummary(directory); err != nil {
 		t.Fatal(err)
 	}
-	var have saved.Summary
-	read(t, filepath.Join(directory, saved.SweepSummary), &have)
-	want := saved.Summary{Strategy: "cross", Symbol: "BTC-USDT", Interval: "1h", Candles: 60, Split: &split, Sort: "sharpe", Search: "grid",
-		Refused: 2, Data: "d", Verdict: sweep.Verdict(), Trials: 1, Best: map[string]string{"fast": "2"}, Seen: &seen, Unseen: &unseen}
+	var have resultstore.Summary
+	read(t, filepath.Join(directory, resultstore.SweepSummary), &have)
+	want := resultstore.Summary{Strategy: "cross", Symbol: "BTC-USDT", Interval: "1h", Candles: 60, Split: &split, Sort: "sharpe", Search: "grid",
+		Refused: 2, Data: "d", Verdict: sweep.Verdict(), Trials: 1, Best: map[string]string{"fast": "2"}, Seen: &seen, OutOfSampleSharpe: &unseen}
 	if diff := cmp.Diff(want, have); diff != "" {
 		t.Error(diff)
 	}
 	path := filepath.Join(directory, "sweeps", "first.json")
-	if err := saved.WriteSweep(path, sweep); err != nil {
+	if err := resultstore.WriteSweep(path, sweep); err != nil {
 		t.Fatal(err)
 	}
-	var whole saved.Sweep
+	var whole resultstore.Sweep
 	if read(t, path, &whole); whole.Trials[0].Params["fast"] != "2" || whole.Candles != 60 || len(sweep.Rows().([]backtest.Trial)) != 1 {
 		t.Errorf("have %+v", whole)
 	}
-	for name, want := range map[string]os.FileMode{"sweeps": os.ModeDir | 0o700, "sweeps/first.json": 0o600, saved.SweepSummary: 0o600} {
+	for name, want := range map[string]os.FileMode{"sweeps": os.ModeDir | 0o700, "sweeps/first.json": 0o600, resultstore.SweepSummary: 0o600} {
 		if info, err := os.Stat(filepath.Join(directory, name)); err != nil || info.Mode() != want {
 			t.Errorf("%s: want %v, have %v, %v", name, want, info.Mode(), err)
 		}
@@ -318,15 +318,15 @@ func TestASweepsFiles(t *testing.T) {
 	if err := sweep.WriteSummary(directory); err != nil {
 		t.Fatal(err)
 	}
-	have = saved.Summary{}
-	if read(t, filepath.Join(directory, saved.SweepSummary), &have); have.Unseen != nil || have.Seen == nil {
+	have = resultstore.Summary{}
+	if read(t, filepath.Join(directory, resultstore.SweepSummary), &have); have.OutOfSampleSharpe != nil || have.Seen == nil {
 		t.Errorf("without a split: have %+v", have)
 	}
 	sweep.Trials = nil
 	if err := sweep.WriteSummary(filepath.Join(directory, "none")); err == nil {
 		t.Error("no directory: want an error")
 	}
-	if err := saved.WriteSweep(filepath.Join(path, "x"), sweep); err == nil {
+	if err := resultstore.WriteSweep(filepath.Join(path, "x"), sweep); err == nil {
 		t.Error("below a file: want an error")
 	}
 	if err := sweep.WriteTrials(filepath.Join(directory, "none")); err == nil {
@@ -340,7 +340,7 @@ func TestASweepsFiles(t *testing.T) {
 // A trial of a sweep is named by its place, or by the beginning of its job's hash.
 func TestATrialIsFoundByItsPlaceOrItsHash(t *testing.T) {
 	t.Parallel()
-	sweep := &saved.Sweep{Trials: []backtest.Trial{{Job: "0123456789ab"}, {Job: "0123456789cd"}, {Job: "12345678"}}}
+	sweep := &resultstore.Sweep{Trials: []backtest.Trial{{Job: "0123456789ab"}, {Job: "0123456789cd"}, {Job: "12345678"}}}
 	for word, want := range map[string]string{"1": "0123456789ab", "3": "12345678", "0123456789c": "0123456789cd", "12345678": "12345678",
 		"0": "first has 1 to 3", "4": "first has 1 to 3", "012345678": "matches two trials of first", "99999999": "first has no trial 99999999",
 		"0123abc": "first has no trial 0123abc"} {
@@ -360,12 +360,12 @@ func TestAFileWithoutResultsIsNoSweep(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		sweep, err := saved.ReadSweep(path)
+		sweep, err := resultstore.ReadSweep(path)
 		if want == "" && (err != nil || sweep.Conclusion == "") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: want %q, have %v, %v", text, want, sweep, err)
 		}
 	}
-	if _, err := saved.ReadSweep(path + ".none"); err == nil || !strings.Contains(err.Error(), "read the sweep") {
+	if _, err := resultstore.ReadSweep(path + ".none"); err == nil || !strings.Contains(err.Error(), "read the sweep") {
 		t.Errorf("no file: have %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package private
+package privatefile
 
 import (
 	"os"
@@ -37,7 +37,7 @@ func TestDataFilesAreOpenedThroughPrivate(t *testing.T) {
 					continue
 				}
 				if found[name] = true; allowed[name] == "" {
-					t.Errorf("%s:%d opens a file without internal/private: %s", name, number+1, strings.TrimSpace(line))
+					t.Errorf("%s:%d opens a file without internal/privatefile: %s", name, number+1, strings.TrimSpace(line))
 				}
 			}
 			return err

@@ -1,4 +1,4 @@
-package saved
+package resultstore
 
 import (
 	"fmt"

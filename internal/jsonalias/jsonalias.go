@@ -1,9 +1,9 @@
-// Package renamed adds the deprecated names of renamed fields to JSON.
+// Package jsonalias adds the deprecated names of renamed fields to JSON.
 //
 // A struct tag lists the old names of a field, separated by commas. Each appears at the end of the object, with the field's value:
 //
 //	Remedy string `json:"remedy" was:"way_out"`
-package renamed
+package jsonalias
 
 import (
 	"encoding"
