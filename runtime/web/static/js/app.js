@@ -3,14 +3,14 @@
 import { h, morph } from "./dom.js";
 import { icon } from "./icons.js";
 import * as f from "./format.js";
-import { live, now, on, operator, start } from "./live.js";
+import { live, now, on, operator, start } from "./state.js";
 import { begin, current, match } from "./router.js";
 import { apply, change, theme, watch } from "./settings.js";
-import { emergency, goTo, help, listenKeys } from "./keys.js";
-import { signed } from "./parts.js";
-import { more } from "./menu.js";
-import { places } from "./places.js";
-import { startVisits } from "./seen.js";
+import { emergency, goTo, help, listenKeys } from "./shortcuts.js";
+import { signed } from "./components.js";
+import { more } from "./dialogs.js";
+import { places } from "./pages.js";
+import { startVisits } from "./last_visit.js";
 
 apply();
 
@@ -22,7 +22,7 @@ const charts = () =>
   halts = () => import("./halt.js"),
   together = (...all) => Promise.all(all).then(([page]) => page);
 const loaders = {
-  overview: () => together(import("./page/overview.js"), charts(), import("./curve.js"), import("./money.js"), import("./feed.js")),
+  overview: () => together(import("./page/overview.js"), charts(), import("./curve.js"), import("./panels.js"), import("./activity.js")),
   strategies: () => import("./page/strategies.js"),
   strategy: () => together(import("./page/strategy.js"), charts(), import("./yaml.js")),
   orders: () => together(import("./page/orders.js"), halts()),
@@ -31,10 +31,10 @@ const loaders = {
   positions: () => together(import("./page/positions.js"), halts()),
   risk: () => together(import("./page/risk.js"), halts()),
   reconcile: () => together(import("./page/reconcile.js"), halts()),
-  backtests: () => together(import("./page/backtests.js"), import("./runner.js"), import("./startform.js")),
+  backtests: () => together(import("./page/backtests.js"), import("./backtest_form.js"), import("./start_form.js")),
   compare: () => together(import("./page/compare.js"), charts(), import("./curve.js")),
-  sweeps: () => together(import("./page/sweeps.js"), import("./sweeper.js"), import("./startform.js")),
-  sweep: () => together(import("./page/sweep.js"), import("./page/sweeps.js"), import("./sweeper.js")),
+  sweeps: () => together(import("./page/sweeps.js"), import("./sweep_form.js"), import("./start_form.js")),
+  sweep: () => together(import("./page/sweep.js"), import("./page/sweeps.js"), import("./sweep_form.js")),
   market: () => import("./page/market.js"),
   symbol: () => together(import("./page/symbol.js"), charts()),
   logs: () => import("./page/logs.js"),

@@ -3,9 +3,9 @@
 import { part, post } from "./api.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { live, now, operator, refresh } from "./live.js";
-import { dialog, say } from "./menu.js";
-import { ago, button, choose, field, tag } from "./parts.js";
+import { live, now, operator, refresh } from "./state.js";
+import { dialog, say } from "./dialogs.js";
+import { ago, button, choose, field, tag } from "./components.js";
 
 export const levels = [
   ["pause", "Pause entries", "Nothing opens. Exits and stops continue."],

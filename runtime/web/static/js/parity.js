@@ -5,7 +5,7 @@ import { notice } from "./chart.js";
 import { Curves } from "./curve.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { empty, intentLink, side, signed, table } from "./parts.js";
+import { empty, intentLink, side, signed, table } from "./components.js";
 
 const usdt = (value) => f.money(value.toFixed(2), { plus: true }) + " USDT";
 const words = ["live", "backtest"];

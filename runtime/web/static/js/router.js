@@ -1,8 +1,8 @@
 // The page of an address, and a page's functions: draw, read again, receive events, and clean up on leaving.
 
 import { h, morph, mount } from "./dom.js";
-import { live, on } from "./live.js";
-import { button, empty, panel } from "./parts.js";
+import { live, on } from "./state.js";
+import { button, empty, panel } from "./components.js";
 
 const routes = [
   ["/", "overview"],

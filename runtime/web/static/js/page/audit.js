@@ -1,8 +1,8 @@
 import { get } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { now } from "../live.js";
-import { button, choose, empty, field, panel, strategyLink, table, tag, time } from "../parts.js";
+import { now } from "../state.js";
+import { button, choose, empty, field, panel, strategyLink, table, tag, time } from "../components.js";
 
 const kinds = ["audit", "halt", "breach", "quarantined", "liquidated", "adopted", "ignored", "found", "withdrawn", "transfer", "breaker", "config", "boot"];
 const names = { audit: "requested", boot: "start", config: "configuration", breach: "limit" };

@@ -1,10 +1,10 @@
 import { get, part } from "../api.js";
-import { BacktestForm, backtestRuns } from "../runner.js";
+import { BacktestForm, backtestRuns } from "../backtest_form.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { now, operator } from "../live.js";
-import { say } from "../menu.js";
-import { button, empty, field, panel, signed, symbolLink, table, tag, time } from "../parts.js";
+import { now, operator } from "../state.js";
+import { say } from "../dialogs.js";
+import { button, empty, field, panel, signed, symbolLink, table, tag, time } from "../components.js";
 import { navigate } from "../router.js";
 
 const MOST = 6; // runs compared at once

@@ -3,7 +3,7 @@ import { notice } from "../chart.js";
 import { Curves } from "../curve.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { empty, link, panel, signed, table } from "../parts.js";
+import { empty, link, panel, signed, table } from "../components.js";
 import { figure, gain } from "./backtests.js";
 
 const tones = ["accent", "warn", "up", "down", "soft", "text"];

@@ -2,8 +2,8 @@ import { get, part } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { narrow } from "../list.js";
-import { now } from "../live.js";
-import { empty, facts, panel, side, strategyLink, symbolLink, table, tag, time } from "../parts.js";
+import { now } from "../state.js";
+import { empty, facts, panel, side, strategyLink, symbolLink, table, tag, time } from "../components.js";
 
 const road = ["derived", "checked", "journalled", "sent", "acknowledged", "fetched", "settled"];
 const ends = { refused: 1, uncertain: 1 };

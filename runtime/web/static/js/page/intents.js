@@ -1,8 +1,8 @@
 import { get } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { live, now } from "../live.js";
-import { button, choose, empty, intentLink, side, strategyLink, symbolLink, table, tag, time } from "../parts.js";
+import { live, now } from "../state.js";
+import { button, choose, empty, intentLink, side, strategyLink, symbolLink, table, tag, time } from "../components.js";
 
 const outcomes = ["derived", "approved", "refused", "placed", "acknowledged", "refused_by_exchange", "uncertain", "filled", "canceled", "rejected",
   "expired", "absent"];

@@ -1,9 +1,9 @@
 import { get, put } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { live, now, operator, wantLogs } from "../live.js";
-import { say } from "../menu.js";
-import { button, choose, empty, field, link, panel } from "../parts.js";
+import { live, now, operator, wantLogs } from "../state.js";
+import { say } from "../dialogs.js";
+import { button, choose, empty, field, link, panel } from "../components.js";
 
 const SHOWN = 400;
 const order = ["trace", "debug", "info", "warn", "error", "fatal", "panic"];

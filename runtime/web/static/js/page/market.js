@@ -1,7 +1,7 @@
 import { get } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { choose, empty, field, link, panel, strategyLink, table, tag } from "../parts.js";
+import { choose, empty, field, link, panel, strategyLink, table, tag } from "../components.js";
 
 export const title = () => "Market";
 

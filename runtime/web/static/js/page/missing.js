@@ -1,5 +1,5 @@
 import { h } from "../dom.js";
-import { empty, link, panel } from "../parts.js";
+import { empty, link, panel } from "../components.js";
 
 export const title = () => "Not found";
 

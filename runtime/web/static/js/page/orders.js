@@ -3,9 +3,9 @@ import { UNSETTLED_AFTER_MS } from "../bounds.js";
 import { h, morph } from "../dom.js";
 import * as f from "../format.js";
 import { cancelOrder, HaltForm } from "../halt.js";
-import { live, now, operator } from "../live.js";
-import { dialog } from "../menu.js";
-import { ago, button, choose, empty, intentLink, link, panel, side, strategyLink, symbolLink, table, tabs, tag, time } from "../parts.js";
+import { live, now, operator } from "../state.js";
+import { dialog } from "../dialogs.js";
+import { ago, button, choose, empty, intentLink, link, panel, side, strategyLink, symbolLink, table, tabs, tag, time } from "../components.js";
 
 const views = [["live", "Working"], ["ended", "Ended"], ["fills", "Fills"]];
 

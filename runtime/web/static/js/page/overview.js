@@ -4,12 +4,12 @@ import { notice, segments } from "../chart.js";
 import { Curve } from "../curve.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { ASKED, feedPanel, merged } from "../feed.js";
+import { ASKED, feedPanel, merged } from "../activity.js";
 import { icon } from "../icons.js";
-import { live, now } from "../live.js";
-import { daysPanel, positionsPanel, strategiesPanel } from "../money.js";
-import { ago, empty, facts, link, panel, signed, table, tag, tile, time } from "../parts.js";
-import { visitedAt, Since } from "../seen.js";
+import { live, now } from "../state.js";
+import { daysPanel, positionsPanel, strategiesPanel } from "../panels.js";
+import { ago, empty, facts, link, panel, signed, table, tag, tile, time } from "../components.js";
+import { visitedAt, Since } from "../last_visit.js";
 
 const HOUR = 3_600_000, SHOWN = 6;
 const ranges = [["1h", "1 h", HOUR], ["24h", "24 h", 24 * HOUR], ["7d", "7 d", 168 * HOUR], ["30d", "30 d", 720 * HOUR], ["all", "All", 0]];
@@ -37,7 +37,10 @@ export async function open(page) {
     whole = { time_ms: [...first.time_ms.slice(0, 1), ...steps.time_ms], equity: [...first.equity.slice(0, 1), ...steps.equity] };
   });
   let answers = null, exchange = null, open = false;
-  const readAnswers = page.reader(async () => { exchange ??= await import("../exchange.js"); answers = exchange.answersTable(await exchange.answers()); });
+  const readAnswers = page.reader(async () => {
+    exchange ??= await import("../exchange_answers.js");
+    answers = exchange.answersTable(await exchange.answers());
+  });
   const ask = (event) => { open = event.target.open; if (open) readAnswers(); };
   page.every(5000, () => { if (open) readAnswers(); });
   const since = new Since(() => page.draw());

@@ -4,9 +4,9 @@ import { h } from "../dom.js";
 import * as f from "../format.js";
 import { icon } from "../icons.js";
 import { closePosition } from "../halt.js";
-import { past } from "../trips.js";
-import { now, operator } from "../live.js";
-import { ago, button, empty, facts, intentLink, meter, panel, side, signed, strategyLink, table, tag, unit } from "../parts.js";
+import { past } from "../round_trips.js";
+import { now, operator } from "../state.js";
+import { ago, button, empty, facts, intentLink, meter, panel, side, signed, strategyLink, table, tag, unit } from "../components.js";
 
 export const title = () => "Positions";
 

@@ -2,9 +2,9 @@ import { get, post } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { confirmChange } from "../halt.js";
-import { now, operator } from "../live.js";
-import { say } from "../menu.js";
-import { ago, button, empty, facts, intentLink, panel, side, strategyLink, symbolLink, table, tag, time } from "../parts.js";
+import { now, operator } from "../state.js";
+import { say } from "../dialogs.js";
+import { ago, button, empty, facts, intentLink, panel, side, strategyLink, symbolLink, table, tag, time } from "../components.js";
 
 export const title = () => "Reconcile";
 

@@ -2,8 +2,8 @@ import { get } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
 import { HaltForm, haltsInForce } from "../halt.js";
-import { now } from "../live.js";
-import { ago, button, choose, empty, meter, panel, side, strategyLink, symbolLink, table, tag, time } from "../parts.js";
+import { now } from "../state.js";
+import { ago, button, choose, empty, meter, panel, side, strategyLink, symbolLink, table, tag, time } from "../components.js";
 
 export const title = () => "Risk";
 

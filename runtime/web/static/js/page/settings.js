@@ -2,11 +2,11 @@ import { get, remove } from "../api.js";
 import { notice, segments } from "../chart.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { live } from "../live.js";
+import { live } from "../state.js";
 import { change, settings } from "../settings.js";
 import { narrow } from "../list.js";
-import { button, choose, empty, facts, field, panel, table, tag } from "../parts.js";
-import { maintenance, readTokens, tokens } from "../upkeep.js";
+import { button, choose, empty, facts, field, panel, table, tag } from "../components.js";
+import { maintenance, readTokens, tokens } from "../maintenance.js";
 import { yaml } from "../yaml.js";
 
 export const title = () => "Settings";

@@ -1,7 +1,7 @@
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { live, now } from "../live.js";
-import { ago, choose, due, empty, field, panel, side, signed, strategyLink, symbolLink, table, tag } from "../parts.js";
+import { live, now } from "../state.js";
+import { ago, choose, due, empty, field, panel, side, signed, strategyLink, symbolLink, table, tag } from "../components.js";
 
 const byName = (a, b) => a.name.localeCompare(b.name, "en", { numeric: true });
 const FEW = 6; // up to this number, a search is unnecessary

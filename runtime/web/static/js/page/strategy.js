@@ -2,9 +2,9 @@ import { get, part, Problem } from "../api.js";
 import { CandleChart, intervals, notice, plotStyles, segments } from "../chart.js";
 import { h, morph } from "../dom.js";
 import * as f from "../format.js";
-import { now, operator, strategy } from "../live.js";
-import { dialog } from "../menu.js";
-import { ago, button, due, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../parts.js";
+import { now, operator, strategy } from "../state.js";
+import { dialog } from "../dialogs.js";
+import { ago, button, due, empty, facts, intentLink, link, meter, panel, side, signed, symbolLink, table, tabs, tag, time, unit } from "../components.js";
 import { yaml } from "../yaml.js";
 
 const views = [["why", "Why"], ["decisions", "Decisions"], ["orders", "Orders"], ["fills", "Fills"], ["trades", "Trades"],
@@ -45,10 +45,10 @@ export async function open(page) {
   page.on("strategy", (data) => { if (data.name === name) { chart?.price(Number(data.last_price), data.last_price_ms);
         if (one) { Object.assign(one, data); overlay(); } } });
   page.on("candle", (data) => { if (data.symbol === one?.symbol && data.market === one?.market) { chart?.latest(); plot(PLOTTED); } });
-  const explain = page.reader(async () => { if (view === "why") [reasons, preview] = await Promise.all([import("../why.js"),
+  const explain = page.reader(async () => { if (view === "why") [reasons, preview] = await Promise.all([import("../explanation.js"),
           get(`strategies/${part(name)}/explain`)]); });
   const askTrades = (after) => get("trades", { strategy: name, limit: 100, after });
-  const round = page.reader(async () => { if (view === "trades") [drawn, trades] = await Promise.all([import("../trips.js"), askTrades()]); });
+  const round = page.reader(async () => { if (view === "trades") [drawn, trades] = await Promise.all([import("../round_trips.js"), askTrades()]); });
   const compare = page.reader(async () => { if (view !== "parity" || !operator()) return;
     parity ??= new (await import("../parity.js")).Parity(name, () => { overlay(); page.draw(); });
     await parity.read(); });

@@ -1,9 +1,9 @@
 import { get, part, post } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { now, operator } from "../live.js";
-import { say } from "../menu.js";
-import { button, empty, facts, link, panel, tag, time } from "../parts.js";
+import { now, operator } from "../state.js";
+import { say } from "../dialogs.js";
+import { button, empty, facts, link, panel, tag, time } from "../components.js";
 import { settings, states } from "./sweeps.js";
 
 export const title = (params) => params.name;

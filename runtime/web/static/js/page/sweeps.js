@@ -1,10 +1,10 @@
 import { get, part } from "../api.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { now, operator } from "../live.js";
-import { say } from "../menu.js";
-import { button, empty, link, panel, table, tag, time } from "../parts.js";
-import { SweepForm } from "../sweeper.js";
+import { now, operator } from "../state.js";
+import { say } from "../dialogs.js";
+import { button, empty, link, panel, table, tag, time } from "../components.js";
+import { SweepForm } from "../sweep_form.js";
 
 export const title = () => "Sweeps";
 export const figure = (number) => (number === null ? "–" : number.toFixed(2).replace("-", "−"));

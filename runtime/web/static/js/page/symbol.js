@@ -2,8 +2,8 @@ import { get, part } from "../api.js";
 import { CandleChart, intervals, notice, segments } from "../chart.js";
 import { h } from "../dom.js";
 import * as f from "../format.js";
-import { live, now } from "../live.js";
-import { empty, facts, panel, side, strategyLink, table, tag } from "../parts.js";
+import { live, now } from "../state.js";
+import { empty, facts, panel, side, strategyLink, table, tag } from "../components.js";
 
 const LEVELS = 14, LOOK_MS = 5000, MOST = 20_000;
 

@@ -3,8 +3,8 @@
 import { NEAR_LIQUIDATION } from "./bounds.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { live, now } from "./live.js";
-import { ago, empty, link, panel, side, signed, strategyLink, symbolLink, table, tag } from "./parts.js";
+import { live, now } from "./state.js";
+import { ago, empty, link, panel, side, signed, strategyLink, symbolLink, table, tag } from "./components.js";
 
 const POSITIONS = 12,
   STRATEGIES = 10,

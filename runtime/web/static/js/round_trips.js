@@ -2,8 +2,8 @@
 
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { now } from "./live.js";
-import { empty, side, signed, symbolLink, table, tag, time, unit } from "./parts.js";
+import { now } from "./state.js";
+import { empty, side, signed, symbolLink, table, tag, time, unit } from "./components.js";
 
 const tones = { stop_loss: "warn", liquidation: "bad", manual: "warn", take_profit: "good" };
 

@@ -1,8 +1,8 @@
 // Keyboard shortcuts. Users of keyboards and assistive software that press single keys can turn them off.
 
 import { h } from "./dom.js";
-import { dialog } from "./menu.js";
-import { places } from "./places.js";
+import { dialog } from "./dialogs.js";
+import { places } from "./pages.js";
 import { navigate } from "./router.js";
 import { settings } from "./settings.js";
 
@@ -43,10 +43,10 @@ export function listenKeys({ toggle }) {
 }
 
 // goTo opens the search, which loads at its first use.
-export const goTo = () => import("./find.js").then(({ find }) => find());
+export const goTo = () => import("./search.js").then(({ find }) => find());
 
 // emergency opens the emergency control, or the page with the kill switch if the control cannot be loaded.
-export const emergency = () => import("./emergency.js").then((one) => one.emergency(), () => navigate("/risk"));
+export const emergency = () => import("./emergency_control.js").then((one) => one.emergency(), () => navigate("/risk"));
 
 function search() {
   const field = document.querySelector("[data-search]");

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { empty, table, tag } from "./parts.js";
+import { empty, table, tag } from "./components.js";
 
 const LINE = /^(botd_exchange_request(?:s_total|_duration_seconds_(?:sum|bucket)))\{([^}]*)\} (\S+)$/;
 

@@ -2,9 +2,9 @@
 
 import { get, post } from "./api.js";
 import { h } from "./dom.js";
-import { operator } from "./live.js";
-import { say } from "./menu.js";
-import { button, choose, field } from "./parts.js";
+import { operator } from "./state.js";
+import { say } from "./dialogs.js";
+import { button, choose, field } from "./components.js";
 
 const LOOK_MS = 300; // delay after the last key
 

@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { icon } from "./icons.js";
-import { places } from "./places.js";
+import { places } from "./pages.js";
 
 // dialog shows a modal box until it is closed.
 export function dialog(title, content, { wide = false } = {}) {

@@ -3,9 +3,9 @@
 import { h } from "./dom.js";
 import * as f from "./format.js";
 import { icon } from "./icons.js";
-import { live } from "./live.js";
-import { dialog } from "./menu.js";
-import { places } from "./places.js";
+import { live } from "./state.js";
+import { dialog } from "./dialogs.js";
+import { places } from "./pages.js";
 import { navigate } from "./router.js";
 
 const SHOWN = 9;

@@ -1,9 +1,9 @@
 // Starting a sweep: strategy, candles and varied parameters, and a preview.
 
 import { h } from "./dom.js";
-import { operator } from "./live.js";
-import { choose, empty, field, panel } from "./parts.js";
-import { StartForm } from "./startform.js";
+import { operator } from "./state.js";
+import { choose, empty, field, panel } from "./components.js";
+import { StartForm } from "./start_form.js";
 
 const searches = [
   ["grid", "grid: every combination"],

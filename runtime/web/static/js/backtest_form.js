@@ -4,10 +4,10 @@
 import { part, post } from "./api.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { now, operator } from "./live.js";
-import { say } from "./menu.js";
-import { button, empty, field, panel, table, tag, time } from "./parts.js";
-import { StartForm } from "./startform.js";
+import { now, operator } from "./state.js";
+import { say } from "./dialogs.js";
+import { button, empty, field, panel, table, tag, time } from "./components.js";
+import { StartForm } from "./start_form.js";
 
 const MADE = ""; // no file: a synthetic market
 

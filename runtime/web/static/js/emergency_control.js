@@ -4,9 +4,9 @@
 import { post } from "./api.js";
 import { h } from "./dom.js";
 import { engaged, presets as reasons, summary } from "./halt.js";
-import { live, operator, refresh } from "./live.js";
-import { dialog, say } from "./menu.js";
-import { button, choose } from "./parts.js";
+import { live, operator, refresh } from "./state.js";
+import { dialog, say } from "./dialogs.js";
+import { button, choose } from "./components.js";
 
 const HOLD_MS = 1000, // in live trading the button is held
   AGAIN_MS = 3000;

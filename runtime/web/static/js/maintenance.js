@@ -4,9 +4,9 @@ import { get, part, post, remove } from "./api.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
 import { confirmChange } from "./halt.js";
-import { live, operator } from "./live.js";
-import { dialog, say } from "./menu.js";
-import { ago, button, choose, empty, field, panel, table, tag, time } from "./parts.js";
+import { live, operator } from "./state.js";
+import { dialog, say } from "./dialogs.js";
+import { ago, button, choose, empty, field, panel, table, tag, time } from "./components.js";
 
 const lives = [
   ["7", "a week"],

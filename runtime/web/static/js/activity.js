@@ -2,8 +2,8 @@
 
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { now } from "./live.js";
-import { empty, link, panel, side, strategyLink, tag, time } from "./parts.js";
+import { now } from "./state.js";
+import { empty, link, panel, side, strategyLink, tag, time } from "./components.js";
 
 export const ASKED = 60; // of each kind
 const SHOWN = 14;

@@ -3,8 +3,8 @@
 import { get } from "./api.js";
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { live, now, on } from "./live.js";
-import { button, link, panel, signed, strategyLink, time } from "./parts.js";
+import { live, now, on } from "./state.js";
+import { button, link, panel, signed, strategyLink, time } from "./components.js";
 
 const KEY = "botd.seen",
   AWAY_MS = 10 * 60_000,

@@ -2,8 +2,8 @@
 
 import { h } from "./dom.js";
 import * as f from "./format.js";
-import { now } from "./live.js";
-import { due, side, table, tag } from "./parts.js";
+import { now } from "./state.js";
+import { due, side, table, tag } from "./components.js";
 
 export function why(o) {
   if (!o) return h("p.loading", "Asking the engine…");
