@@ -186,7 +186,7 @@ func (t *Tracker) noteTaken(p *account.Placement, atMS int64) {
 		symbol.unlistedSales = append(symbol.unlistedSales, peerOrder{p.OrderID(), left, atMS})
 		symbol.unlistedFor = persistence{}
 	case !t.StandsDown() && t.omitsIDs() && (known.releasedMS == 0 || known.inferred):
-		t.noteCanceledStop(symbol, left, atMS)
+		t.expectReplacement(symbol, left, atMS)
 	}
 }
 

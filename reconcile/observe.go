@@ -323,7 +323,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		return
 	}
 	symbol.unread = false
-	s.peers.noteUnnamedOrders(symbol)
+	s.peers.detectUnnamedOrders(symbol)
 	if symbol.Key().Market == exchange.Spot {
 		s.peers.noteReplacements(symbol)
 		s.peers.noteRestingSales(symbol)
@@ -333,7 +333,7 @@ func (s positionComparison) observePosition(symbol *SymbolState) {
 		if held == 0 && symbol.position != 0 {
 			symbol.spot.positionShownMS = s.fetched.EndedMS
 		}
-		s.peers.noteTwins(symbol)
+		s.peers.detectTwins(symbol)
 		symbol.spot.lag.note(s.evidence, symbol, lags, s.fetched.SpotOrders.Done() && (!symbol.spot.walletInconclusive || s.tracker.WalletConclusive(symbol)))
 		return
 	}

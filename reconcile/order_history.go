@@ -15,7 +15,7 @@ import (
 // after the fence was never accepted.
 func (s orderRows) observeHistory() {
 	s.noteIDs(s.fetched.History.Items())
-	s.peers.noteUnknownEnded(s.fetched.History.Items())
+	s.peers.checkUnknownEnded(s.fetched.History.Items())
 	s.observeEnded(exchange.Sell)
 	for i := range s.fetched.History.Items() {
 		if order := &s.fetched.History.Items()[i]; s.tracker.match(order) == nil {
@@ -93,7 +93,7 @@ func (s orderRows) observeLost(p *account.Placement) {
 // proves nothing, because the wallet may contain the same quantity of another owner.
 func (s orderRows) observeNewest() {
 	s.noteIDs(s.fetched.Newest)
-	s.peers.noteUnknownEnded(s.fetched.Newest)
+	s.peers.checkUnknownEnded(s.fetched.Newest)
 	s.peers.quarantineSecondBuyer(s.fetched.Newest)
 }
 

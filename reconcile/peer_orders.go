@@ -34,10 +34,10 @@ func (s peerOrders) notePeerOrders(orders []exchange.Order) {
 	}
 }
 
-// noteUnknownEnded checks, on each read of a spot symbol's history, whether it names an order with
+// checkUnknownEnded checks, on each read of a spot symbol's history, whether it names an order with
 // this instance's prefix that the journal does not account for: a purchase that filled at once is
 // in no open list.
-func (s peerOrders) noteUnknownEnded(orders []exchange.Order) {
+func (s peerOrders) checkUnknownEnded(orders []exchange.Order) {
 	s.notePeerOrders(orders)
 	for i := range orders {
 		order := &orders[i]
@@ -160,9 +160,9 @@ func (s peerOrders) noteExcess(symbol *SymbolState) {
 	}
 }
 
-// noteUnnamedOrders looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops, and
+// detectUnnamedOrders looks for orders of botd's form in an open list. On futures that is a stop at the price of one of botd's own stops, and
 // possibly a take-profit at the price of one of botd's, or an opening of the size of a planned one.
-func (s peerOrders) noteUnnamedOrders(symbol *SymbolState) {
+func (s peerOrders) detectUnnamedOrders(symbol *SymbolState) {
 	t := &s.tracker.unnamedPeer
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
@@ -201,7 +201,7 @@ func (s peerOrders) noteReplacements(symbol *SymbolState) {
 		open := slices.ContainsFunc(symbol.foreign, func(o exchange.Order) bool { return o.ID == one.orderID })
 		if !open {
 			t.left = append(t.left[max(0, len(t.left)-maxRemembered+1):], leftReplacement{one.orderID, one.createdMS, s.fetched.EndedMS})
-			s.tracker.noteCanceledStop(symbol, one.quantity, s.fetched.EndedMS)
+			s.tracker.expectReplacement(symbol, one.quantity, s.fetched.EndedMS)
 		}
 		return !open
 	})

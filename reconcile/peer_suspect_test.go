@@ -84,10 +84,10 @@ func (c suspect) check(t testing.TB) {
 	peers := d.tracker.survey(&Snapshot{}).peerOrders()
 	symbol := d.tracker.Symbol(bitcoin)
 	symbol.foreign = []exchange.Order{row}
-	peers.noteUnnamedOrders(symbol)
+	peers.detectUnnamedOrders(symbol)
 	if c.second != 0 {
 		symbol.foreign = []exchange.Order{rested(c.second, 10)}
-		peers.noteUnnamedOrders(symbol)
+		peers.detectUnnamedOrders(symbol)
 	}
 	if d.tracker.HasUnnamedPeer() || symbol.rules != nil && d.tracker.OfPlan(symbol, &row) {
 		t.Error("want no opening blocked")

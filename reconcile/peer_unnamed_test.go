@@ -109,13 +109,14 @@ func TestStopOfAnotherAtSameLevelRevealsAnUnnamedPeer(t *testing.T) {
 	row := exchange.Order{ID: 9, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Sell, Type: exchange.StopLimit, Quantity: 10, StopPrice: 49_000e8,
 		Price: 46_550e8}
 	symbol.foreign = []exchange.Order{row}
-	s.peerOrders().noteUnnamedOrders(symbol)
+	s.peerOrders().detectUnnamedOrders(symbol)
 	if !w.tracker.HasUnnamedPeer() || w.tracker.unnamedPeer.stopID != 9 || w.tracker.unnamedPeer.rank != 0 {
 		t.Errorf("want an unnamed peer by order 9, with the same mark, have %+v", w.tracker.unnamedPeer)
 	}
 	row.ID, row.Price = 11, 46_560e8
 	symbol.foreign = []exchange.Order{row}
-	if s.peerOrders().noteUnnamedOrders(symbol); w.tracker.unnamedPeer.rank != -1 || w.tracker.unnamedPeer.firstID != 9 || w.tracker.unnamedPeer.lastID != 11 {
+	if s.peerOrders().detectUnnamedOrders(symbol); w.tracker.unnamedPeer.rank != -1 || w.tracker.unnamedPeer.firstID != 9 ||
+		w.tracker.unnamedPeer.lastID != 11 {
 		t.Errorf("want order 11 to have the larger mark, have %+v", w.tracker.unnamedPeer)
 	}
 }

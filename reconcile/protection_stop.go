@@ -22,7 +22,7 @@ func (d positionProtection) convergeStop(protection strategy.Protection) {
 		}
 	default:
 		price = d.protectionPrice(placement.StopLoss, protection.StopLoss)
-		d.noteUnnamedStop(price)
+		d.detectUnnamedStop(price)
 	}
 	switch {
 	case price <= 0:
@@ -124,9 +124,9 @@ func (d positionProtection) cancelOpposite() {
 	}
 }
 
-// noteUnnamedStop looks for a foreign stop at the price that botd's own is about to get: another botd with a copy of the journal has protected the position
+// detectUnnamedStop looks for a foreign stop at the price that botd's own is about to get: another botd with a copy of the journal has protected the position
 // first.
-func (d positionProtection) noteUnnamedStop(price exchange.Price) {
+func (d positionProtection) detectUnnamedStop(price exchange.Price) {
 	for i := range d.symbol.foreign {
 		o := &d.symbol.foreign[i]
 		if o.Market == exchange.Futures && o.ClientOrderID == "" && o.Type.StopLoss() && o.Side == exchange.SideOf(-d.ownPosition) && o.StopPrice == price &&

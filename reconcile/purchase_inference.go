@@ -50,7 +50,7 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 		}
 		sold += p.Remaining()
 		if !s.noteUnfrozen(p, symbol) {
-			s.noteFrozenAgain(p, symbol)
+			s.discardRefrozenEnd(p, symbol)
 			continue
 		}
 		stop := p.OrderID() != 0 && p.Purpose() == placement.StopLoss && p.Order().Type == exchange.StopLimit
@@ -131,17 +131,17 @@ func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Qu
 	t.undecided = max(t.inferred, min(max(t.undecided, inherited), maxBought, left))
 }
 
-// noteBooked subtracts a booked purchase from the inferred quantity, so that it is not counted
+// subtractBooked subtracts a booked purchase from the inferred quantity, so that it is not counted
 // twice, whatever is sold later.
-func (t *inferredPurchases) noteBooked(bought exchange.Quantity) {
+func (t *inferredPurchases) subtractBooked(bought exchange.Quantity) {
 	t.inferred = max(0, t.inferred-max(0, bought))
 	t.undecided = max(0, t.undecided-max(0, bought))
 	t.maxBeyondFills -= max(0, bought)
 }
 
-// noteSold subtracts the part of a booked sale that exceeds the known position from the quantity that
+// subtractSold subtracts the part of a booked sale that exceeds the known position from the quantity that
 // may have been bought.
-func (t *inferredPurchases) noteSold(beyond exchange.Quantity) {
+func (t *inferredPurchases) subtractSold(beyond exchange.Quantity) {
 	t.undecided = max(t.inferred, t.undecided-max(0, beyond))
 }
 
@@ -295,9 +295,9 @@ func (s unlistedOrders) hasFreed(o *exchange.Order) bool {
 	return p != nil && s.tracker.delivery(p).releasedMS != 0
 }
 
-// noteFrozenAgain discards the inferred end of a stop for which a later wallet freezes the asset: it freezes enough for every standing sale and for
+// discardRefrozenEnd discards the inferred end of a stop for which a later wallet freezes the asset: it freezes enough for every standing sale and for
 // this stop.
-func (s unlistedOrders) noteFrozenAgain(p *account.Placement, symbol *SymbolState) {
+func (s unlistedOrders) discardRefrozenEnd(p *account.Placement, symbol *SymbolState) {
 	if known := s.tracker.delivery(p); !known.inferred || s.fetched.BeganMS <= known.releasedMS {
 		return
 	}

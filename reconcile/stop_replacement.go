@@ -53,8 +53,8 @@ func (t *replacedStops) mayHaveSold(orderID int64) bool {
 	return slices.ContainsFunc(t.left, func(one leftReplacement) bool { return one.orderID == orderID })
 }
 
-// noteCanceledStop expects a replacement of a stop: an order created since the last list before this one, or soon.
-func (o *observedAccount) noteCanceledStop(symbol *SymbolState, quantity exchange.Quantity, atMS int64) {
+// expectReplacement expects a replacement of a stop: an order created since the last list before this one, or soon.
+func (o *observedAccount) expectReplacement(symbol *SymbolState, quantity exchange.Quantity, atMS int64) {
 	t := &symbol.spot.replaced
 	t.canceled = append(t.canceled[max(0, len(t.canceled)-maxRemembered+1):],
 		canceledStop{o.listed[exchange.Spot].beganMS - createdSlackMS, atMS + repeatedMS, quantity})
@@ -75,10 +75,10 @@ func (s *SymbolState) ReplacementQuantity() (sum exchange.Quantity) {
 	return sum
 }
 
-// noteTwins looks for twins of botd's stops: rows without an id that have the form and the price of one of them, while the wallet holds no units for both.
+// detectTwins looks for twins of botd's stops: rows without an id that have the form and the price of one of them, while the wallet holds no units for both.
 // Another botd with a copy of the journal has placed them. One that covers units without a stop of botd's counts as their stop at once. If both cover the same
 // units, botd removes its own after a moment: first the botd whose stop has the larger mark or, of equal ones, the higher id.
-func (s peerOrders) noteTwins(symbol *SymbolState) {
+func (s peerOrders) detectTwins(symbol *SymbolState) {
 	t := &symbol.spot.replaced
 	since := t.twinMS
 	t.twinMS = 0

@@ -160,7 +160,7 @@ func (t *Tracker) apply(r *record.Record) {
 	t.journalled.Apply(r)
 	switch body := r.Body.(type) {
 	case record.Boot:
-		t.noteBoot(r.AtMS)
+		t.beginEpoch(r.AtMS)
 	case record.Sending:
 		t.begin(t.Placement(r.ClientOrderID))
 		t.notePriorBalance(t.Placement(r.ClientOrderID))
@@ -173,7 +173,7 @@ func (t *Tracker) apply(r *record.Record) {
 	case record.Adopted:
 		symbol := t.Track(r.Symbol)
 		symbol.walletShortfall, symbol.spot.confirmed = 0, 0
-		symbol.spot.unlisted.noteBooked(body.Quantity)
+		symbol.spot.unlisted.subtractBooked(body.Quantity)
 		symbol.spot.peer.drop()
 		symbol.spot.inherited.quantity, symbol.spot.inherited.decided = 0, symbol.Quarantine() == ""
 		symbol.spot.endedPurchase = formerPurchase{}
@@ -221,10 +221,10 @@ func (t *Tracker) advance(r *record.Record) {
 	if p.Filled() > filled {
 		symbol.spot.overdrawn = false
 		if p.Order().Side == exchange.Buy {
-			symbol.spot.unlisted.noteBooked(p.Filled() - filled)
+			symbol.spot.unlisted.subtractBooked(p.Filled() - filled)
 			symbol.spot.noteBoughtBefore(p, t.bootMS)
 		} else {
-			symbol.spot.unlisted.noteSold(p.Filled() - filled - known)
+			symbol.spot.unlisted.subtractSold(p.Filled() - filled - known)
 			symbol.spot.beforeSale = t.delivery(p).before
 		}
 		symbol.spot.peer.noteOwnSale(p, p.Filled()-filled, known)
@@ -253,8 +253,8 @@ func (t *Tracker) advance(r *record.Record) {
 // BornEmpty reports whether the journal was new at this start.
 func (o *observedAccount) BornEmpty() bool { return o.bornEmpty }
 
-// noteBoot begins a new epoch: earlier reads no longer count as evidence.
-func (t *Tracker) noteBoot(atMS int64) {
+// beginEpoch begins a new epoch: earlier reads no longer count as evidence.
+func (t *Tracker) beginEpoch(atMS int64) {
 	t.restartSequence()
 	t.observedAccount.boot(atMS)
 	t.bornEmpty = t.New()

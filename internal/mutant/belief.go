@@ -218,7 +218,7 @@ var belief = []Row{
 		edit("reconcile.unlistedOrders.noteUnfrozen", "p.OrderID() != 0 && read.showsNoEnd(p.Symbol(), p.OrderID())", "false")},
 	{"frozen_again", "a stop for which a later wallet freezes the asset counts as ended, and a second one is placed", "40",
 		"reconcile TestAWalletThatFreezesAgainEndsTheInferredEndOfAStop",
-		edit("reconcile.unlistedOrders.noteFrozenAgain", "s.tracker.dropInferredEnd(p.ClientOrderID())", "")},
+		edit("reconcile.unlistedOrders.discardRefrozenEnd", "s.tracker.dropInferredEnd(p.ClientOrderID())", "")},
 	{"unread_wallet", "an unreadable wallet cancels a stop for an exit that sold nothing", "40", "reconcile TestAnUnreadWalletRemovesNoStop",
 		edit("reconcile.spotStops.shrinkStops", "p.State() == placement.Uncertain && !d.tracker.walletRead && d.tracker.delivery(p).unfrozen", "false")},
 	{"inherited_by_old_wallet", "a wallet from before a sale shows, after a start, that stops protect more than the fills explain", "40",

@@ -169,7 +169,7 @@ var protocol = []Row{
 	{"prefix_ignored", "another botd under our prefix is ignored", "15", "",
 		edit("runtime/engine.guardPrefix", `id == ""`, "true")},
 	{"unknown_order_ignored", "orders in the spot history that the journal does not know are ignored", "35", "",
-		edit("reconcile.peerOrders.noteUnknownEnded", "s.tracker.prefixed(order.ClientOrderID)", "false")},
+		edit("reconcile.peerOrders.checkUnknownEnded", "s.tracker.prefixed(order.ClientOrderID)", "false")},
 	{"short_sold", "on spot more is sold than the wallet holds of the position", "16", "internal/simulation TestRehearsal",
 		edit("reconcile.SymbolState.heldOnSpot", "max(0, t.Known()-t.Fees()+t.walletShortfall)", "t.Known()-t.Fees()")},
 

@@ -40,7 +40,7 @@ func (s *State) Apply(r *record.Record) {
 // applyToStrategy applies the records that change one strategy's state.
 func (s *State) applyToStrategy(r *record.Record) {
 	t := s.strategy(r.Strategy)
-	defer t.noteLatch(t.latch.side, r.AtMS)
+	defer t.addLatch(t.latch.side, r.AtMS)
 	switch body := r.Body.(type) {
 	case record.Assigned:
 		s.symbol(r.Symbol).owner = r.Strategy
@@ -55,7 +55,7 @@ func (s *State) applyToStrategy(r *record.Record) {
 		t.memory = strategy.MemoryOf(slices.Clone(body.Entries)...)
 		t.events.drop(body.Events)
 	case record.Declined:
-		t.events.noteDeclined(&body, r.AtMS)
+		t.events.addDeclined(&body, r.AtMS)
 	case record.Latch:
 		t.applyLatch(&body, r.AtMS)
 	case record.Priced:
@@ -171,7 +171,7 @@ func (s *State) fill(p, before *Placement, grown exchange.Quantity, r *record.Re
 		s.books.Fill(p.booked(), grown)
 	}
 	t := s.strategy(p.strategy)
-	t.events.noteFill(p, before, grown, r.AtMS)
+	t.events.addFill(p, before, grown, r.AtMS)
 	switch {
 	case p.purpose == placement.Order:
 		t.ofKey(placement.Order, p.key).filled += grown
@@ -202,7 +202,7 @@ func (s *State) buys(key exchange.SymbolKey) bool {
 func (s *State) end(p *Placement, atMS int64) {
 	s.circuit.ended(p)
 	if i, known := s.findStrategy(p.strategy); known {
-		s.recorded.strategies[i].events.noteEnd(p, atMS)
+		s.recorded.strategies[i].events.addEnd(p, atMS)
 	}
 	if (p.purpose == placement.Order || p.purpose == placement.ExitOrder) && (p.state == placement.Rejected || p.state == placement.Refused) {
 		s.strategy(p.strategy).ofKey(p.purpose, p.key).refusedMS = atMS

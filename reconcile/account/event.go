@@ -75,8 +75,8 @@ func eventOf(p *Placement, kind strategy.EventKind, atMS int64) strategy.Event {
 	return event
 }
 
-// noteFill adds an event for a fill of a placement.
-func (e *events) noteFill(p, before *Placement, grown exchange.Quantity, atMS int64) {
+// addFill adds an event for a fill of a placement.
+func (e *events) addFill(p, before *Placement, grown exchange.Quantity, atMS int64) {
 	if !e.watched {
 		return
 	}
@@ -92,8 +92,8 @@ func (e *events) noteFill(p, before *Placement, grown exchange.Quantity, atMS in
 	e.happened(event)
 }
 
-// noteEnd adds an event for a placement that ended before it filled completely.
-func (e *events) noteEnd(p *Placement, atMS int64) {
+// addEnd adds an event for a placement that ended before it filled completely.
+func (e *events) addEnd(p *Placement, atMS int64) {
 	if !e.watched {
 		return
 	}
@@ -112,14 +112,14 @@ func (e *events) noteEnd(p *Placement, atMS int64) {
 	e.happened(event)
 }
 
-// noteDeclined adds an event for an order that botd's rules refused.
-func (e *events) noteDeclined(body *record.Declined, atMS int64) {
+// addDeclined adds an event for an order that botd's rules refused.
+func (e *events) addDeclined(body *record.Declined, atMS int64) {
 	e.happened(strategy.Event{AtMS: atMS, Kind: strategy.EventRefused, Key: body.Key, Reduces: !body.Purpose.Opens(), Side: body.Side,
 		Quantity: body.Quantity, Rule: body.Rule, Reason: body.Reason})
 }
 
-// noteLatch adds an event for a change of the latch.
-func (s *Strategy) noteLatch(before int, atMS int64) {
+// addLatch adds an event for a change of the latch.
+func (s *Strategy) addLatch(before int, atMS int64) {
 	switch {
 	case s.latch.side == before:
 	case s.latch.side == 0:

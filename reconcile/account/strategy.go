@@ -119,7 +119,7 @@ func (s *Strategy) setLatch(side int, protected bool, atMS int64) {
 	default:
 		s.latch = latch{side: side, atMS: atMS, protected: protected}
 	}
-	s.noteLatch(before, atMS)
+	s.addLatch(before, atMS)
 }
 
 // applyLatch applies a latch record.

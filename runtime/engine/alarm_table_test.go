@@ -294,7 +294,7 @@ func TestRoundReportsPlacementOutcome(t *testing.T) {
 		w.engine.accounting.futures.tradedMS, w.engine.accounting.spot.tradedMS = 1, 1
 		w.engine.nowMS += 700
 		w.out.Reset()
-		w.engine.round.notePlacement(p, c.before)
+		w.engine.round.reportPlacement(p, c.before)
 		fills, ends := facts[NoteFill](w.out.Notes), facts[NoteSettled](w.out.Notes)
 		if len(fills) != c.fills || len(ends) != c.settle || c.fills == 1 && fills[0].Quantity != p.Filled()-c.before || c.settle == 1 &&
 			(ends[0].DurationMS != w.engine.nowMS-w.now || ends[0].Filled != p.Filled()) {

@@ -203,7 +203,7 @@ func (b *backoffs) clear(a attempt) {
 		if one.attempt != a {
 			return false
 		}
-		b.noteEnded(one)
+		b.reportEnded(one)
 		return true
 	})
 }
@@ -311,7 +311,7 @@ func (b *backoffs) watch() {
 			over = over || symbol.Settled() && symbol.Position() == 0 && symbol.Contradicted() == "" && !b.stopStillDesired(one)
 		}
 		if over {
-			b.noteEnded(one)
+			b.reportEnded(one)
 		}
 		return over
 	})
@@ -320,7 +320,7 @@ func (b *backoffs) watch() {
 			one.noted = true
 			b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: b.text(one)})
 		} else if !declared {
-			b.noteEnded(one)
+			b.reportEnded(one)
 		}
 	}
 }
@@ -340,7 +340,7 @@ func (b *backoffs) stopStillDesired(one *backoff) bool {
 	return one.purpose == placement.StopLoss && one.symbol.Market == exchange.Spot && b.tracker.StandsDown() && b.nowMS-one.derivedMS <= currentMS
 }
 
-func (b *backoffs) noteEnded(one *backoff) {
+func (b *backoffs) reportEnded(one *backoff) {
 	if one.noted {
 		one.noted = false
 		b.note(one.strategy, b.symbolOf(one.symbol), NoteIntentRefused{Purpose: one.purpose, Reason: one.name(), Ended: true})

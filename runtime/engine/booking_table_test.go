@@ -131,7 +131,7 @@ func TestAClockThatIsSetBackMakesNoFillOlder(t *testing.T) {
 		beganMS := w.engine.nowMS
 		w.engine.reader.reading.snapshot.BeganMS = beganMS
 		w.engine.nowMS += ends
-		w.engine.round.notePlacement(w.engine.tracker.Placement(id), 0)
+		w.engine.round.reportPlacement(w.engine.tracker.Placement(id), 0)
 		if have := w.engine.accounting.futures.tradedMS - beganMS; have != want {
 			t.Errorf("a round that ends %d ms after its begin: want the fill dated %d after it, have %d", ends, want, have)
 		}

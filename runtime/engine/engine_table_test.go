@@ -97,7 +97,7 @@ func TestRefusedReadScope(t *testing.T) {
 	for operation, want := range map[exchange.Operation]int{exchange.FuturesLeverages: 1, exchange.FuturesTickers: 0, exchange.FuturesPositionsHistory: 1} {
 		_, r := undisturbed(t)
 		answer := &exchange.Answer{Operation: operation, Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT"}, {Symbol: "ETH-USDT"}}}
-		r.noteUnreadableRows(&pendingCall{symbol: r.tracker.Track(bitcoin)}, answer)
+		r.handleUnreadableRows(&pendingCall{symbol: r.tracker.Track(bitcoin)}, answer)
 		if len(r.reading.failures) != want || want == 1 && r.reading.failures[0].of != bitcoin {
 			t.Errorf("rows of %s: want %d failures, have %+v", operation, want, r.reading.failures)
 		}

@@ -121,7 +121,7 @@ func (s *readHealth) countReads(failures, late []failure, finished bool) (sighte
 			return false // the calls of this domain may not have been made
 		}
 		if d.blind {
-			s.noteBlind(d, true)
+			s.reportBlind(d, true)
 			sighted = append(sighted, d.key)
 		}
 		return true
@@ -161,12 +161,12 @@ func (s *readHealth) watch() {
 	for _, d := range s.domains {
 		if !d.blind && s.blinded(d) {
 			d.blind = true
-			s.noteBlind(d, false)
+			s.reportBlind(d, false)
 		}
 	}
 }
 
-func (s *readHealth) noteBlind(d *domain, over bool) {
+func (s *readHealth) reportBlind(d *domain, over bool) {
 	s.note("", s.rulesOf(d), NoteBlind{Of: d.text(), Reason: d.cause, Ended: over})
 }
 

@@ -29,9 +29,9 @@ func (r *reader) readFailed(p *pendingCall, err error) {
 		return
 	}
 	of := p.domain()
-	r.noteFailure(of, err)
+	r.addFailure(of, err)
 	if refusal := (*exchange.Refusal)(nil); errors.As(err, &refusal) && ofAccount(refusal) {
-		r.noteFailure(exchange.SymbolKey{}, err)
+		r.addFailure(exchange.SymbolKey{}, err)
 	}
 	r.unread(p, of)
 }

@@ -87,7 +87,7 @@ func (r *reader) skipLateRead(p *pendingCall) {
 	if p.kind == callTickers { // as if each of its prices were late, because single reads would take even longer
 		for _, symbol := range r.missingPrices(p.of.Market()) {
 			if r.lateByList(p, symbol) {
-				r.noteLate(symbol.Key())
+				r.addLate(symbol.Key())
 			}
 		}
 		return
@@ -96,7 +96,7 @@ func (r *reader) skipLateRead(p *pendingCall) {
 	if p.kind == callTicker && (r.askList(of.Market, true) || r.listComes(of.Market)) {
 		return
 	}
-	r.noteLate(of)
+	r.addLate(of)
 	r.unread(p, of)
 }
 
@@ -186,10 +186,10 @@ func (r *reader) giveUpLate() {
 			r.listFailed(&p)
 			continue
 		}
-		r.noteFailure(p.domain(), &exchange.Unavailable{Operation: p.of, Reason: "no answer for 10 s"})
+		r.addFailure(p.domain(), &exchange.Unavailable{Operation: p.of, Reason: "no answer for 10 s"})
 	}
 	for _, f := range r.overdue {
-		r.noteFailure(f.of, f.err)
+		r.addFailure(f.of, f.err)
 	}
 	r.overdue = nil
 }

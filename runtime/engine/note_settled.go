@@ -6,9 +6,9 @@ import (
 	"botd/reconcile/record"
 )
 
-// noteObserved notes what evidence has decided. Effects on placements, and on symbols that a strategy
+// reportObserved reports what evidence has decided. Effects on placements, and on symbols that a strategy
 // trades, are noted where the state changes.
-func (r *round) noteObserved(observed *record.Record) {
+func (r *round) reportObserved(observed *record.Record) {
 	rules := r.symbolOf(observed.Symbol)
 	switch body := observed.Body.(type) {
 	case record.Found:
@@ -29,7 +29,7 @@ func (r *round) noteObserved(observed *record.Record) {
 	}
 }
 
-func (r *round) notePlacement(p *account.Placement, filledBefore exchange.Quantity) {
+func (r *round) reportPlacement(p *account.Placement, filledBefore exchange.Quantity) {
 	r.backoffs.settled(p)
 	if p.Filled() <= filledBefore && !p.State().Final() {
 		return
@@ -65,12 +65,12 @@ func (before *symbolBefore) lostExcess(leg *leg) bool {
 	return excess > 0 && position < before.position*sign && position-leg.symbol.Known()*sign < excess
 }
 
-func (r *round) noteLeg(leg *leg, before symbolBefore) {
+func (r *round) reportLeg(leg *leg, before symbolBefore) {
 	if leg.symbol.Position() != before.position && !r.config.Quiet {
 		r.note(leg.config.Name, leg.config.Symbol, NotePosition{leg.symbol.Position(), leg.symbol.EntryPrice(), leg.symbol.Last()})
 	}
 	if leg.symbol.Quarantine() != before.quarantine {
 		r.note(leg.config.Name, leg.config.Symbol, NoteQuarantine{leg.symbol.Quarantine(), leg.symbol.Quarantine() == ""})
 	}
-	r.tick.noteLatch(leg, before.latch)
+	r.tick.reportLatch(leg, before.latch)
 }

@@ -37,12 +37,12 @@ func (t *tick) sendNotices(leg *leg) {
 			n.texts = append(n.texts, text)
 		}
 		if !first {
-			t.noteNotice(leg, text)
+			t.reportNotice(leg, text)
 		}
 	}
 }
 
-func (t *tick) noteNotice(leg *leg, text string) {
+func (t *tick) reportNotice(leg *leg, text string) {
 	n := &leg.notices
 	if len(n.sentMS) == noticesAtOnce && t.nowMS-n.sentMS[0] < noticeSpanMS {
 		n.withheld++

@@ -94,8 +94,8 @@ func (p *protection) cause(leg *leg) string {
 // declared reports whether a strategy's position is declared unprotected.
 func (p *protection) declared(leg *leg) bool { return leg != nil && p.cause(leg) != "" }
 
-// noteState reports when a position becomes unprotected, and when that ends.
-func (p *protection) noteState(leg *leg) {
+// reportState reports when a position becomes unprotected, and when that ends.
+func (p *protection) reportState(leg *leg) {
 	why := p.cause(leg)
 	switch {
 	case why != "" && leg.rounds.unprotectedMS == 0:

@@ -179,7 +179,7 @@ func (r *roster) replace(leg *leg, config *StrategyConfig) {
 	} else if missing > 0 {
 		text = fmt.Sprintf("a new version has replaced it; it decides after %d more candles", missing)
 	}
-	r.noteReload(leg, text)
+	r.reportReload(leg, text)
 }
 
 // renewSeries has a leg's candles read as at a start: its strategy declares its warm-up only now. Those who also read them follow with
@@ -210,7 +210,7 @@ func (r *roster) join(config *StrategyConfig) {
 	leg.symbol.Forget()
 	r.claim(leg)
 	r.start(leg)
-	r.noteReload(leg, fmt.Sprintf("it is new and starts with a warm-up of %d candles", config.Strategy.Warmup()))
+	r.reportReload(leg, fmt.Sprintf("it is new and starts with a warm-up of %d candles", config.Strategy.Warmup()))
 }
 
 // remove ends a strategy that is no longer configured. If it has a position, or the ledger still expects
@@ -230,7 +230,7 @@ func (r *roster) remove(leg *leg, reload *Reload) {
 		r.forget(leg)
 		text = "it is no longer configured; its last result is not booked yet"
 	}
-	r.noteReload(leg, text)
+	r.reportReload(leg, text)
 	r.claim(leg)
 	r.clearTarget(leg)
 }
@@ -308,6 +308,6 @@ func (e *Engine) PreviewRemoval(names []string) (lines []string) {
 	return lines
 }
 
-func (r *roster) noteReload(leg *leg, text string) {
+func (r *roster) reportReload(leg *leg, text string) {
 	r.note(leg.config.Name, leg.config.Symbol, NoteReload{text})
 }

@@ -192,7 +192,7 @@ func (r *roster) endRemoved() {
 // endLeg ends a removed strategy without a position. Only its records remain.
 func (r *roster) endLeg(leg *leg) {
 	r.forget(leg)
-	r.noteReload(leg, "it is no longer configured, has no position, and has ended")
+	r.reportReload(leg, "it is no longer configured, has no position, and has ended")
 	r.drop(leg)
 }
 

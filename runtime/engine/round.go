@@ -143,16 +143,16 @@ func (r *reading) omits(p *account.Placement) bool {
 		!slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
-// noteFailure records that a domain could not be read.
-func (r *reading) noteFailure(of exchange.SymbolKey, err error) {
+// addFailure adds that a domain could not be read.
+func (r *reading) addFailure(of exchange.SymbolKey, err error) {
 	if !slices.ContainsFunc(r.failures, func(f failure) bool { return f.of == of }) {
 		r.failures = append(r.failures, failure{of, err})
 	}
 }
 
-// noteUnread is noteFailure for a domain in which nothing is concluded.
-func (r *reading) noteUnread(of exchange.SymbolKey, err error) {
-	r.noteFailure(of, err)
+// addUnread is addFailure for a domain in which nothing is concluded.
+func (r *reading) addUnread(of exchange.SymbolKey, err error) {
+	r.addFailure(of, err)
 	r.snapshot.Unread = append(r.snapshot.Unread, of)
 }
 
@@ -163,8 +163,8 @@ func (r *reading) unread(p *pendingCall, of exchange.SymbolKey) {
 	}
 }
 
-// noteLate records that a domain's read is late.
-func (r *reading) noteLate(of exchange.SymbolKey) {
+// addLate adds that a domain's read is late.
+func (r *reading) addLate(of exchange.SymbolKey) {
 	if !slices.ContainsFunc(r.late, func(f failure) bool { return f.of == of }) {
 		r.late = append(r.late, failure{of, errLate})
 	}
@@ -306,7 +306,7 @@ func (r *reader) addToSnapshot(p *pendingCall, event *EventAnswer) {
 	answer := &event.Answer
 	r.reading.sentMS = p.sentMS
 	if len(answer.Unreadable) > 0 {
-		defer r.noteUnreadableRows(p, answer)
+		defer r.handleUnreadableRows(p, answer)
 	}
 	switch {
 	case p.kind == callOrder:
@@ -429,13 +429,13 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 	stale := r.tracker.Stale()
 	for _, observed := range r.tracker.Observe(snapshot) {
 		r.enqueue(observed)
-		r.noteObserved(&observed)
+		r.reportObserved(&observed)
 	}
 	for i, p := range live {
 		if p.State() == placement.Working && p.Filled() == fills[i] && len(r.backoffs.all) == 0 {
 			continue
 		}
-		r.notePlacement(p, fills[i])
+		r.reportPlacement(p, fills[i])
 		if leg := r.legOn(p.Symbol()); leg != nil && fellShort(leg, p, r.config.Feed) {
 			r.tick.decideAgain(leg)
 		}
@@ -447,7 +447,7 @@ func (r *round) settle(snapshot *reconcile.Snapshot) {
 		r.note("", nil, NoteStale{int(grown), "the exchange returned older data than before"})
 	}
 	for i, leg := range r.legs {
-		r.noteLeg(leg, before[i])
+		r.reportLeg(leg, before[i])
 		if !r.config.Feed && before[i].lostExcess(leg) {
 			r.tick.decideAgain(leg)
 		}
@@ -463,14 +463,14 @@ func (r *round) actOn(leg *leg) (acted int) {
 	case !r.reader.wasRead(leg.symbol.Key().Market), !leg.symbol.Read():
 		acted = r.dispatcher.actUnread(leg)
 		r.protection.measure(leg)
-		r.protection.noteState(leg)
+		r.protection.reportState(leg)
 		return acted
 	case !r.stopped:
 		r.tick.follow(leg)
 		acted = r.dispatcher.act(leg)
 	}
 	r.protection.measure(leg)
-	r.protection.noteState(leg)
+	r.protection.reportState(leg)
 	leg.rounds.readMS = r.reader.snapshot.BeganMS
 	if !r.config.Feed && r.belowStricter(leg.symbol) {
 		r.rulesMS = min(r.rulesMS, r.nowMS+rulesUrgentMS)

@@ -220,7 +220,7 @@ func TestEvidenceDecisionsAreReported(t *testing.T) {
 	} {
 		w := settled(t)
 		w.out.Reset()
-		w.engine.round.noteObserved(&c.observed)
+		w.engine.round.reportObserved(&c.observed)
 		if have := w.out.Notes; (len(have) == 1) != (c.want != nil) || len(have) == 1 && fmt.Sprint(have[0].Fact) != fmt.Sprint(c.want) {
 			t.Errorf("%T: want %+v, have %+v", c.observed.Body, c.want, have)
 		}
@@ -293,12 +293,12 @@ func TestUnprotectedTimeIsReported(t *testing.T) {
 	one, p := w.engine.legs[0], w.engine.protection
 	see(one.symbol, func(o *seen) { o.UnprotectedSinceMS = w.engine.nowMS - unprotectedAfterMS })
 	w.out.Reset()
-	p.noteState(one)
-	p.noteState(one)
+	p.reportState(one)
+	p.reportState(one)
 	w.engine.nowMS += 700
 	one.symbol.EndUnprotected(w.engine.nowMS)
-	p.noteState(one)
-	p.noteState(one)
+	p.reportState(one)
+	p.reportState(one)
 	have := facts[NoteUnprotected](w.out.Notes)
 	if len(have) != 2 || have[0].Ended || have[0].Reason == "" || !have[1].Ended || have[1].ForMS != unprotectedAfterMS+700 ||
 		one.symbol.UnprotectedMS() != unprotectedAfterMS+700 {
@@ -368,7 +368,7 @@ func TestRoundReportsStrategyChanges(t *testing.T) {
 		before := symbolBefore{}
 		c.with(w, &before)
 		w.out.Reset()
-		w.engine.round.noteLeg(w.engine.legs[0], before)
+		w.engine.round.reportLeg(w.engine.legs[0], before)
 		var have []string
 		for i := range w.out.Notes {
 			switch fact := w.out.Notes[i].Fact.(type) {

@@ -413,7 +413,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 		}
 		w.out.Reset()
 		for range 2 { // it is reported once
-			w.engine.protection.noteState(one)
+			w.engine.protection.reportState(one)
 		}
 		if have := facts[NoteUnprotected](w.out.Notes); len(have) != map[bool]int{true: 1}[c.want != ""] {
 			t.Errorf("%s: want one report, have %+v", c.name, have)
@@ -423,7 +423,7 @@ func TestUnprotectedPositionIsDeclared(t *testing.T) {
 		}
 		see(one.symbol, func(o *seen) { w.engine.backoffs.all, o.UnprotectedSinceMS = nil, 0 })
 		w.engine.nowMS += 500
-		w.engine.protection.noteState(one)
+		w.engine.protection.reportState(one)
 		if have := facts[NoteUnprotected](w.out.Notes); len(have) != 2 || !have[1].Ended || have[1].ForMS != c.forMS+500 {
 			t.Errorf("%s: want its end reported after %d ms, have %+v", c.name, c.forMS+500, have)
 		}

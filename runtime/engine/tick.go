@@ -361,7 +361,7 @@ func (t *tick) adopt(leg *leg) {
 	t.record(record.Record{Strategy: leg.config.Name, Symbol: leg.symbol.Key(), Body: record.Plan{Plan: merged}})
 	planned := t.emitted + int64(len(t.unwritten))
 	t.note(leg.config.Name, leg.config.Symbol, NoteDecision{merged, leg.plan.Reason, leg.symbol.Last(), leg.symbol.Position()})
-	t.noteLatch(leg, latch)
+	t.reportLatch(leg, latch)
 	t.roundMS, leg.inForce.atMS, leg.inForce.sequence = t.nowMS, t.nowMS, planned
 }
 
@@ -376,7 +376,7 @@ func (t *tick) lapse(leg *leg, before strategy.Target, arrived int, nominalMS in
 	}
 }
 
-func (t *tick) noteLatch(leg *leg, before int) {
+func (t *tick) reportLatch(leg *leg, before int) {
 	if leg.state.Latch() != before {
 		t.note(leg.config.Name, leg.config.Symbol, NoteLatch{Side: leg.state.Latch(), Ended: leg.state.Latch() == 0})
 	}

@@ -7,8 +7,8 @@ import (
 	"botd/reconcile"
 )
 
-// noteUnreadableRows handles the unreadable rows of a list. Each affects only its own domain (case 43).
-func (r *reader) noteUnreadableRows(p *pendingCall, answer *exchange.Answer) {
+// handleUnreadableRows handles the unreadable rows of a list. Each affects only its own domain (case 43).
+func (r *reader) handleUnreadableRows(p *pendingCall, answer *exchange.Answer) {
 	market := answer.Operation.Market()
 	for i := range answer.Unreadable {
 		row := &answer.Unreadable[i]
@@ -23,11 +23,11 @@ func (r *reader) noteUnreadableRows(p *pendingCall, answer *exchange.Answer) {
 			r.notePositionRow(row)
 		case exchange.FuturesLeverages:
 			if key := (exchange.SymbolKey{Market: market, Name: row.Symbol}); r.legOn(key) != nil {
-				r.noteFailure(key, row)
+				r.addFailure(key, row)
 			}
 		case exchange.FuturesTickers, exchange.SpotTickers: // omitted prices are requested individually
 		default: // reads of a single symbol
-			r.noteUnread(p.symbol.Key(), row)
+			r.addUnread(p.symbol.Key(), row)
 		}
 	}
 }
@@ -35,9 +35,9 @@ func (r *reader) noteUnreadableRows(p *pendingCall, answer *exchange.Answer) {
 func (r *reader) noteOrderRow(u reconcile.UnreadOrder) {
 	r.reading.snapshot.UnreadOrders = append(r.reading.snapshot.UnreadOrders, u)
 	if p := r.tracker.PlacementOf(&u); p != nil {
-		r.noteFailure(p.Symbol(), &u.Row)
+		r.addFailure(p.Symbol(), &u.Row)
 	} else if u.Row.Symbol == "" {
-		r.noteUnread(u.Key(), &u.Row)
+		r.addUnread(u.Key(), &u.Row)
 	}
 }
 
@@ -46,7 +46,7 @@ func (r *reader) notePositionRow(row *exchange.UnreadableRow) {
 	snapshot, key := &r.reading.snapshot, exchange.SymbolKey{Market: exchange.Futures, Name: row.Symbol}
 	snapshot.UnreadPositions = append(snapshot.UnreadPositions, key)
 	if key.Name == "" || r.legOn(key) != nil {
-		r.noteUnread(key, row)
+		r.addUnread(key, row)
 	}
 }
 
@@ -57,7 +57,7 @@ func (r *reader) noteAssetRow(row *exchange.UnreadableRow) {
 	snapshot.UnreadAssets = true
 	if row.Asset == "" {
 		snapshot.Balances = exchange.Fetched[exchange.Balance]{}
-		r.noteUnread(exchange.SymbolKey{Market: exchange.Spot}, row)
+		r.addUnread(exchange.SymbolKey{Market: exchange.Spot}, row)
 		return
 	}
 	if snapshot.Balances.Done() {
@@ -67,9 +67,9 @@ func (r *reader) noteAssetRow(row *exchange.UnreadableRow) {
 		switch key := leg.symbol.Key(); {
 		case key.Market != exchange.Spot:
 		case leg.config.Symbol.Base == row.Asset:
-			r.noteUnread(key, row)
+			r.addUnread(key, row)
 		case leg.config.Symbol.Quote == row.Asset:
-			r.noteFailure(exchange.SymbolKey{Market: exchange.Spot}, row)
+			r.addFailure(exchange.SymbolKey{Market: exchange.Spot}, row)
 		}
 	}
 }
