@@ -148,7 +148,7 @@ func simulateTable(w io.Writer, summary *simulation.Summary) {
 		{"runs", r.Runs}, {"failed", r.Failed}, {"elapsed", summary.Elapsed.Round(time.Millisecond)}, {"runs a second", fmt.Sprintf("%.0f", r.RunsASecond)},
 		{"virtual hours", fmt.Sprintf("%.1f", r.VirtualHours)}, {"events", r.Events}, {"requests", r.Requests}, {"starts of the daemon", r.Starts},
 		{"inputs and outputs", r.Points}, {"crash points tried", r.CrashPoints},
-		{"uncertain placements", r.Uncertain}, {"settled within, p50 / p99", quantiles(r.ResolvedP50, r.ResolvedP99)},
+		{"uncertain placements", r.Uncertain}, {"settled within, p50 / p99", quantiles(r.UncertainP50, r.UncertainP99)},
 		{"times without a stop", r.Unprotected}, {"lasted, p50 / p99", quantiles(r.UnprotectedP50, r.UnprotectedP99)},
 		{"quarantined at the end", r.Quarantined},
 	})

@@ -88,7 +88,7 @@ func (i *inspector) entering(r *record.Record, body *record.Sending) {
 func (i *inspector) filled(r *record.Record, filled exchange.Quantity, evidence string) {
 	if since, found := i.uncertain[r.ClientOrderID]; found {
 		delete(i.uncertain, r.ClientOrderID)
-		i.w.stats.resolved(i.w.nowMS - since)
+		i.w.stats.decidedAfter(i.w.nowMS - since)
 	}
 	before := i.booked[r.ClientOrderID]
 	if strings.Contains(evidence, "the position after the fence") {

@@ -19,8 +19,8 @@ type Report struct {
 	Points         int64          `json:"points"`
 	CrashPoints    int64          `json:"crash_points_tried"`
 	Uncertain      int64          `json:"unknowns"`
-	ResolvedP50    int            `json:"unknown_p50_seconds"`
-	ResolvedP99    int            `json:"unknown_p99_seconds"`
+	UncertainP50   int            `json:"unknown_p50_seconds"`
+	UncertainP99   int            `json:"unknown_p99_seconds"`
 	Unprotected    int64          `json:"unprotected"`
 	UnprotectedP50 int            `json:"unprotected_p50_seconds"`
 	UnprotectedP99 int            `json:"unprotected_p99_seconds"`
@@ -43,7 +43,7 @@ func ReportOf(s *Summary) Report {
 	r := Report{
 		Runs: s.Runs, Failed: s.Failed, ElapsedSeconds: s.Elapsed.Seconds(), RunsASecond: s.Rate(), VirtualHours: float64(s.Stats.VirtualMS) / 3_600_000,
 		Events: s.Stats.Events, Requests: s.Stats.Requests, Starts: s.Stats.Starts, Points: s.Points, CrashPoints: s.Crashed, Uncertain: s.Stats.Uncertain,
-		ResolvedP50: quantile(&s.Stats.Resolution, 0.5), ResolvedP99: quantile(&s.Stats.Resolution, 0.99),
+		UncertainP50: quantile(&s.Stats.UncertainFor, 0.5), UncertainP99: quantile(&s.Stats.UncertainFor, 0.99),
 		UnprotectedP50: quantile(&s.Stats.Unprotected, 0.5), UnprotectedP99: quantile(&s.Stats.Unprotected, 0.99),
 		Quarantined: s.Stats.Quarantined, Rules: s.Rules, Failures: s.Failures, Classes: s.Classes,
 	}

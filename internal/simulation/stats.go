@@ -11,9 +11,9 @@ type Stats struct {
 	Faults    [FaultEnd]int64
 	VirtualMS int64
 
-	Quarantined int64   // symbols at the end
-	Resolution  Seconds // uncertain placements by their duration
-	Unprotected Seconds // times without a stop, by duration
+	Quarantined  int64   // symbols at the end
+	UncertainFor Seconds // uncertain placements by their duration
+	Unprotected  Seconds // times without a stop, by duration
 }
 
 // Seconds counts durations by whole seconds; the last entry counts all longer ones.
@@ -21,8 +21,8 @@ type Seconds [600]int32
 
 func (s *Seconds) count(ms int64) { s[min(ms/1000, int64(len(s)-1))]++ }
 
-func (s *Stats) resolved(ms int64)    { s.Resolution.count(ms) }
-func (s *Stats) unprotected(ms int64) { s.Unprotected.count(ms) }
+func (s *Stats) decidedAfter(ms int64) { s.UncertainFor.count(ms) }
+func (s *Stats) unprotected(ms int64)  { s.Unprotected.count(ms) }
 
 func (s *Stats) add(other *Stats) {
 	s.Events += other.Events
@@ -36,8 +36,8 @@ func (s *Stats) add(other *Stats) {
 	for i := range s.Faults {
 		s.Faults[i] += other.Faults[i]
 	}
-	for i := range s.Resolution {
-		s.Resolution[i] += other.Resolution[i]
+	for i := range s.UncertainFor {
+		s.UncertainFor[i] += other.UncertainFor[i]
 		s.Unprotected[i] += other.Unprotected[i]
 	}
 }

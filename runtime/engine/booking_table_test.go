@@ -129,7 +129,7 @@ func TestAClockThatIsSetBackMakesNoFillOlder(t *testing.T) {
 		id := w.sendsOn(bitcoin, placement.Entry)
 		w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: id, Body: record.Fill{OrderID: 5, Filled: 4}})
 		beganMS := w.engine.nowMS
-		w.engine.reader.reading.snapshot.BeganMS = beganMS
+		w.engine.reader.roundReads.snapshot.BeganMS = beganMS
 		w.engine.nowMS += ends
 		w.engine.round.reportPlacement(w.engine.tracker.Placement(id), 0)
 		if have := w.engine.accounting.futures.tradedMS - beganMS; have != want {

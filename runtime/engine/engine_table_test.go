@@ -87,7 +87,7 @@ func TestRefusedReadScope(t *testing.T) {
 		_, r := undisturbed(t)
 		r.readFailed(&c.p, c.err)
 		var have []exchange.SymbolKey
-		for _, f := range r.reading.failures {
+		for _, f := range r.roundReads.failures {
 			have = append(have, f.of)
 		}
 		if !slices.Equal(have, c.want) {
@@ -98,8 +98,8 @@ func TestRefusedReadScope(t *testing.T) {
 		_, r := undisturbed(t)
 		answer := &exchange.Answer{Operation: operation, Unreadable: []exchange.UnreadableRow{{Symbol: "BTC-USDT"}, {Symbol: "ETH-USDT"}}}
 		r.handleUnreadableRows(&pendingCall{symbol: r.tracker.Track(bitcoin)}, answer)
-		if len(r.reading.failures) != want || want == 1 && r.reading.failures[0].of != bitcoin {
-			t.Errorf("rows of %s: want %d failures, have %+v", operation, want, r.reading.failures)
+		if len(r.roundReads.failures) != want || want == 1 && r.roundReads.failures[0].of != bitcoin {
+			t.Errorf("rows of %s: want %d failures, have %+v", operation, want, r.roundReads.failures)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func (r *reader) fetchUnlisted() {
 // ended orders that it shows for longer than an old list does, which may rest.
 func (r *reader) fetchUnconfirmed() {
 	for symbol := range r.tracker.Symbols() {
-		for _, id := range append(r.tracker.OmittedForeign(symbol, &r.reading.snapshot), r.tracker.MayRest(symbol)...) {
+		for _, id := range append(r.tracker.OmittedForeign(symbol, &r.roundReads.snapshot), r.tracker.MayRest(symbol)...) {
 			r.askForRound(pendingCall{kind: callOrder, symbol: symbol, orderID: id}, exchange.Request{Operation: exchange.FuturesOrder, OrderID: id})
 		}
 	}
@@ -91,7 +91,7 @@ func (r *reader) fetchSpotHistory() {
 			continue
 		}
 		requested = append(requested, p.Order().Symbol)
-		r.reading.requested = true
+		r.roundReads.requested = true
 		r.askForRound(
 			pendingCall{kind: callHistory, symbol: r.tracker.Symbol(p.Symbol())},
 			orderHistory(p.Order().Symbol, r.historyFrom(r.tracker.Symbol(p.Symbol()).HistoryFrom(p.SentMS())-reconcile.HistorySlackMS)),
@@ -99,7 +99,7 @@ func (r *reader) fetchSpotHistory() {
 	}
 	for _, leg := range r.legs {
 		if since, ask := r.tracker.NeedsOrderHistory(leg.symbol); ask && !slices.Contains(requested, leg.symbol.Key().Name) {
-			r.reading.requested = true
+			r.roundReads.requested = true
 			r.askForRound(
 				pendingCall{kind: callHistory, symbol: leg.symbol},
 				orderHistory(leg.symbol.Key().Name, r.historyFrom(since)),
@@ -111,7 +111,7 @@ func (r *reader) fetchSpotHistory() {
 			continue
 		}
 		requested = append(requested, refused.Symbol.Name)
-		r.reading.requested = true
+		r.roundReads.requested = true
 		r.askForRound(pendingCall{kind: callHistory, symbol: r.tracker.Symbol(refused.Symbol)},
 			orderHistory(refused.Symbol.Name, r.historyFrom(refused.SentMS-reconcile.HistorySlackMS)))
 	}
@@ -219,7 +219,7 @@ func (r *reader) sumTrades(p *pendingCall, answer *exchange.Answer) {
 	}
 	if traded.Filled > 0 {
 		traded.Price = rules.AverageCost(value, traded.Filled)
-		r.reading.snapshot.Trades = append(r.reading.snapshot.Trades, traded)
+		r.roundReads.snapshot.Trades = append(r.roundReads.snapshot.Trades, traded)
 	}
 }
 

@@ -55,12 +55,12 @@ func TestOrdersAreReadByIDIfListFails(t *testing.T) {
 		w := settled(t)
 		see(w.engine.tracker.Track(coin), func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		r := w.engine.reader
-		r.reading = reading{phase: phaseOrders, lateMS: never}
+		r.roundReads = roundReads{phase: phaseOrders, lateMS: never}
 		c.with(w)
 		w.out.Reset()
 		r.fetchVanished()
 		want := exchange.Request{Operation: exchange.FuturesOrder, OrderID: 5}
-		if calls := w.out.Calls; (len(calls) == 1) != c.want || c.want && calls[0].Request != want || r.reading.pending != len(calls) {
+		if calls := w.out.Calls; (len(calls) == 1) != c.want || c.want && calls[0].Request != want || r.roundReads.pending != len(calls) {
 			t.Errorf("%s: want it read %t, have %+v", c.name, c.want, calls)
 		}
 	}
@@ -121,16 +121,16 @@ func TestSpotOrderReads(t *testing.T) {
 		r := w.engine.reader
 		r.startMS -= newJournalMS
 		c.with(w)
-		r.reading = reading{phase: phaseOrders, lateMS: never}
+		r.roundReads = roundReads{phase: phaseOrders, lateMS: never}
 		if c.listed != nil {
 			var orders []exchange.Order
 			for _, id := range c.listed {
 				orders = append(orders, exchange.Order{ID: id, Market: exchange.Spot, Symbol: "BTC-USDT"})
 			}
-			r.reading.snapshot.SpotOrders = exchange.FetchedOf(orders)
+			r.roundReads.snapshot.SpotOrders = exchange.FetchedOf(orders)
 		}
 		if c.garbled {
-			r.reading.snapshot.UnreadOrders = []reconcile.UnreadOrder{{Market: exchange.Spot, Open: true, Row: row}}
+			r.roundReads.snapshot.UnreadOrders = []reconcile.UnreadOrder{{Market: exchange.Spot, Open: true, Row: row}}
 		}
 		w.out.Reset()
 		sentMS := startMS + int64(20_000)
@@ -149,7 +149,7 @@ func TestSpotOrderReads(t *testing.T) {
 				t.Errorf("%s: want the whole page of its symbol, have %+v", c.name, request)
 			}
 		}
-		if strings.Join(have, ", ") != c.want || r.reading.requested != strings.Contains(c.want, "history") {
+		if strings.Join(have, ", ") != c.want || r.roundReads.requested != strings.Contains(c.want, "history") {
 			t.Errorf("%s: want %q, have %q", c.name, c.want, have)
 		}
 	}
@@ -201,10 +201,10 @@ func TestOrderTradesAreSummed(t *testing.T) {
 		if see(symbol, func(o *seen) { o.Rules = nil }); c.rules {
 			see(symbol, func(o *seen) { o.Rules = w.venue.Symbol(coin) })
 		}
-		r.reading = reading{phase: phaseOrders}
+		r.roundReads = roundReads{phase: phaseOrders}
 		r.sumTrades(&pendingCall{kind: callTrades, symbol: symbol, orderID: 5}, &exchange.Answer{Fills: exchange.FetchedOf(c.trades)})
 		have := []string{}
-		for _, one := range r.reading.snapshot.Trades {
+		for _, one := range r.roundReads.snapshot.Trades {
 			have = append(have, fmt.Sprintf("%d: %d at %s, fee %s", one.OrderID, one.Filled, one.Price, one.Fee))
 		}
 		if fmt.Sprint(have) != c.want {
@@ -225,8 +225,8 @@ func TestAFullPageOfAHistoryMayNotBeAllOfIt(t *testing.T) {
 			r.addToSnapshot(&pendingCall{kind: callHistory}, &EventAnswer{Answer: exchange.Answer{Orders: exchange.FetchedOf(make([]exchange.Order, rows))}})
 			sum += rows
 		}
-		if r.reading.partial != c.partial || len(r.reading.history) != sum {
-			t.Errorf("pages of %v: want it partial %t, have %t, %d orders", c.pages, c.partial, r.reading.partial, len(r.reading.history))
+		if r.roundReads.partial != c.partial || len(r.roundReads.history) != sum {
+			t.Errorf("pages of %v: want it partial %t, have %t, %d orders", c.pages, c.partial, r.roundReads.partial, len(r.roundReads.history))
 		}
 	}
 }
@@ -385,9 +385,9 @@ func TestARowOfAPositionThatCannotBeRead(t *testing.T) {
 		r.addToSnapshot(&pendingCall{kind: callRound, of: exchange.FuturesOpenPositions}, &EventAnswer{Answer: exchange.Answer{
 			Operation: exchange.FuturesOpenPositions, Unreadable: []exchange.UnreadableRow{{Symbol: name}}}})
 		want := []exchange.SymbolKey{{Market: exchange.Futures, Name: name}}
-		if snapshot := &r.reading.snapshot; !slices.Equal(snapshot.UnreadPositions, want) || !slices.Equal(snapshot.Unread, unread) ||
-			len(r.reading.failures) != len(unread) {
-			t.Errorf("%q: want %v not read, have %v, %v, %v", name, unread, snapshot.UnreadPositions, snapshot.Unread, r.reading.failures)
+		if snapshot := &r.roundReads.snapshot; !slices.Equal(snapshot.UnreadPositions, want) || !slices.Equal(snapshot.Unread, unread) ||
+			len(r.roundReads.failures) != len(unread) {
+			t.Errorf("%q: want %v not read, have %v, %v, %v", name, unread, snapshot.UnreadPositions, snapshot.Unread, r.roundReads.failures)
 		}
 	}
 }
@@ -418,19 +418,19 @@ func TestARowOfAWalletThatCannotBeRead(t *testing.T) {
 		}
 		r.addToSnapshot(&pendingCall{kind: callRound, of: exchange.SpotWallet}, &EventAnswer{Answer: *answer})
 		have := []string{"none"}
-		if balances := &r.reading.snapshot.Balances; balances.Done() {
+		if balances := &r.roundReads.snapshot.Balances; balances.Done() {
 			have = nil
 			for _, one := range balances.Items() {
 				have = append(have, one.Asset+" "+one.Free.String())
 			}
 		}
 		var of []exchange.SymbolKey
-		for _, f := range r.reading.failures {
+		for _, f := range r.roundReads.failures {
 			of = append(of, f.of)
 		}
 		if strings.Join(have, ", ") != c.want || !slices.Equal(of, c.of) ||
-			!slices.Equal(r.reading.snapshot.Unread, c.unread) || !r.reading.snapshot.UnreadAssets {
-			t.Errorf("%s: want %s, not read %v, have %s, %v, %v", c.name, c.want, c.of, have, of, r.reading.snapshot.Unread)
+			!slices.Equal(r.roundReads.snapshot.Unread, c.unread) || !r.roundReads.snapshot.UnreadAssets {
+			t.Errorf("%s: want %s, not read %v, have %s, %v, %v", c.name, c.want, c.of, have, of, r.roundReads.snapshot.Unread)
 		}
 	}
 }

@@ -102,17 +102,17 @@ func (r *reader) skipLateRead(p *pendingCall) {
 
 // proceed repeats unanswered reads and gives up waiting for late ones.
 func (r *reader) proceed() {
-	r.reading.lateMS = never
+	r.roundReads.lateMS = never
 	var due []int64
 	for id, p := range r.calls {
 		switch {
 		case !p.kind.ofRound() || p.late:
 		case p.dueMS > r.nowMS && !r.overtaken(&p): // everything is slow: a repetition would wait behind the first read
-			r.reading.lateMS = min(r.reading.lateMS, p.dueMS)
+			r.roundReads.lateMS = min(r.roundReads.lateMS, p.dueMS)
 		case r.attentionMS(&p) <= r.nowMS:
 			due = append(due, id)
 		default:
-			r.reading.lateMS = min(r.reading.lateMS, r.attentionMS(&p))
+			r.roundReads.lateMS = min(r.roundReads.lateMS, r.attentionMS(&p))
 		}
 	}
 	slices.Sort(due)
@@ -127,7 +127,7 @@ func (r *reader) proceed() {
 		p.late = true
 		r.calls[id] = p
 		if !r.awaited(&p) {
-			r.reading.pending--
+			r.roundReads.pending--
 			r.skipLateRead(&p)
 		}
 	}
@@ -136,7 +136,7 @@ func (r *reader) proceed() {
 // repeat sends a read once more.
 func (r *reader) repeat(p pendingCall) {
 	p.sentMS, p.repeated = r.nowMS, true
-	r.reading.lateMS = min(r.reading.lateMS, p.dueMS)
+	r.roundReads.lateMS = min(r.roundReads.lateMS, p.dueMS)
 	r.ask(p, PrioritySettle, *p.request)
 }
 

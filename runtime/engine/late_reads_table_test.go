@@ -16,7 +16,7 @@ func undisturbed(t testing.TB) (*world, *reader) {
 	r := w.engine.reader
 	clear(r.took)
 	clear(w.engine.calls)
-	r.reading, r.newestAnsweredMS, r.overdue = reading{phase: phaseLists, lateMS: never}, 0, nil
+	r.roundReads, r.newestAnsweredMS, r.overdue = roundReads{phase: phaseLists, lateMS: never}, 0, nil
 	w.out.Reset()
 	return w, r
 }
@@ -43,8 +43,8 @@ func TestRoundReadTimeout(t *testing.T) {
 				r.repeatAfterMS(of))
 		}
 		id := r.asksOrders()
-		if p := r.calls[id]; p.dueMS != r.nowMS+c.waits || p.repeated || r.reading.lateMS != r.nowMS+min(c.waits, c.repeats) || r.reading.pending != 1 {
-			t.Errorf("one took %d ms: want attention to the next after %d ms, have %d", c.took, min(c.waits, c.repeats), r.reading.lateMS-r.nowMS)
+		if p := r.calls[id]; p.dueMS != r.nowMS+c.waits || p.repeated || r.roundReads.lateMS != r.nowMS+min(c.waits, c.repeats) || r.roundReads.pending != 1 {
+			t.Errorf("one took %d ms: want attention to the next after %d ms, have %d", c.took, min(c.waits, c.repeats), r.roundReads.lateMS-r.nowMS)
 		}
 		if r.noteDuration(&pendingCall{of: of, sentMS: r.nowMS - c.took}, errors.New("broken"), r.nowMS); r.patience(of) != 1_000 {
 			t.Errorf("after a failure: want a second, have %d", r.patience(of))
@@ -80,7 +80,7 @@ func TestUnansweredReadIsRepeatedThenSkipped(t *testing.T) {
 			r.newestAnsweredMS = began
 		}
 		w.engine.nowMS += c.afterMS
-		r.reading.version = 1
+		r.roundReads.version = 1
 		if w.engine.round.proceed() {
 			t.Errorf("%s: want the round not complete", c.name)
 		}
@@ -90,15 +90,15 @@ func TestUnansweredReadIsRepeatedThenSkipped(t *testing.T) {
 				sent++
 			}
 		}
-		late := len(r.reading.late)
+		late := len(r.roundReads.late)
 		if sent != c.sent || r.calls[id].late != (c.late == 1) || late != c.late || r.calls[id].repeated != (c.sent == 2) {
 			t.Errorf("%s: want it sent %d times, late %d, have %d, %d", c.name, c.sent, c.late, sent, late)
 		}
-		if want := began + c.nextMS; c.nextMS >= 0 && r.reading.lateMS != want {
-			t.Errorf("%s: want attention to it after %d ms, have %d", c.name, c.nextMS, r.reading.lateMS-began)
+		if want := began + c.nextMS; c.nextMS >= 0 && r.roundReads.lateMS != want {
+			t.Errorf("%s: want attention to it after %d ms, have %d", c.name, c.nextMS, r.roundReads.lateMS-began)
 		}
-		if c.late == 1 && (r.reading.phase == phaseLists || !slices.Contains(r.reading.snapshot.Unread, wholeMarket)) {
-			t.Errorf("%s: want the round to go on, and nothing concluded of its market, have %+v", c.name, r.reading)
+		if c.late == 1 && (r.roundReads.phase == phaseLists || !slices.Contains(r.roundReads.snapshot.Unread, wholeMarket)) {
+			t.Errorf("%s: want the round to go on, and nothing concluded of its market, have %+v", c.name, r.roundReads)
 		}
 	}
 }
@@ -113,7 +113,7 @@ func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 		w.engine.nowMS += 400
 		r.proceed()
 		again := r.nextCall
-		if again != id+1 || r.reading.pending != 1 || r.calls[again].sentMS != w.engine.nowMS || !r.calls[again].repeated {
+		if again != id+1 || r.roundReads.pending != 1 || r.calls[again].sentMS != w.engine.nowMS || !r.calls[again].repeated {
 			t.Fatalf("want it sent twice and waited for once, have %+v", r.calls)
 		}
 		answer := &EventAnswer{CallID: id, Answer: exchange.Answer{Operation: exchange.FuturesOpenOrders, Orders: exchange.FetchedOf[exchange.Order](nil)}}
@@ -121,16 +121,16 @@ func TestAReadThatWasSentTwiceIsAnsweredOnce(t *testing.T) {
 			answer = &EventAnswer{CallID: id, Err: errors.New("broken")}
 		}
 		w.engine.routeAnswer(answer)
-		if _, out := r.calls[again]; out != fails || r.reading.snapshot.FuturesOrders.Done() == fails || len(r.reading.failures) != 0 ||
-			(r.reading.phase == phaseLists) != fails {
-			t.Errorf("the first fails %t: want the other awaited %t, have %+v", fails, fails, r.reading)
+		if _, out := r.calls[again]; out != fails || r.roundReads.snapshot.FuturesOrders.Done() == fails || len(r.roundReads.failures) != 0 ||
+			(r.roundReads.phase == phaseLists) != fails {
+			t.Errorf("the first fails %t: want the other awaited %t, have %+v", fails, fails, r.roundReads)
 		}
 		if !fails {
 			continue
 		}
 		w.engine.routeAnswer(&EventAnswer{CallID: again, Err: errors.New("broken")})
-		if len(r.reading.failures) != 1 || r.reading.phase != 0 {
-			t.Errorf("both failed: want the round ended, have %+v", r.reading)
+		if len(r.roundReads.failures) != 1 || r.roundReads.phase != 0 {
+			t.Errorf("both failed: want the round ended, have %+v", r.roundReads)
 		}
 	}
 }
@@ -162,7 +162,7 @@ func TestAtMostFourEqualReadsInFlight(t *testing.T) {
 		id := r.asksOrders()
 		p, sent := r.calls[id]
 		sent = sent && len(w.out.Calls) == 1
-		if sent != (c.waits >= 0) || sent && (p.dueMS != r.nowMS+c.waits || p.repeated != (c.waits == 400)) || len(r.reading.late) != c.missed {
+		if sent != (c.waits >= 0) || sent && (p.dueMS != r.nowMS+c.waits || p.repeated != (c.waits == 400)) || len(r.roundReads.late) != c.missed {
 			t.Errorf("%d are late: want it awaited for %d ms, have it sent %t, %d ms", c.late, c.waits, sent, p.dueMS-r.nowMS)
 		}
 	}
@@ -176,8 +176,8 @@ func TestListInPlaceOfLateTickerServesOnlyIt(t *testing.T) {
 	r.begin(single)
 	r.skipLateRead(&single)
 	list := r.calls[r.nextCall]
-	if list.kind != callTickers || len(r.reading.late) != 0 {
-		t.Fatalf("want the list read instead, have %+v, late %v", list, r.reading.late)
+	if list.kind != callTickers || len(r.roundReads.late) != 0 {
+		t.Fatalf("want the list read instead, have %+v, late %v", list, r.roundReads.late)
 	}
 	for key, want := range map[exchange.SymbolKey]bool{bitcoin: true, ether: false} {
 		if have := r.lateByList(&list, r.tracker.Track(key)); have != want {
@@ -211,7 +211,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 		_, out := r.calls[id]
 		_, secondOut := r.calls[second]
 		have := []string{}
-		for _, f := range r.reading.failures {
+		for _, f := range r.roundReads.failures {
 			have = append(have, fmt.Sprintf("%s: %s", f.of.Market, f.err.(*exchange.Unavailable).Reason))
 		}
 		if out == c.given || secondOut == c.given || fmt.Sprint(have) != c.want || (r.took[c.of] == 0) != c.given {
@@ -229,7 +229,7 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 		want = append(want, symbol.Key())
 	}
 	r.giveUpLate()
-	for _, f := range r.reading.failures {
+	for _, f := range r.roundReads.failures {
 		have = append(have, f.of)
 	}
 	if !slices.Equal(have, want) {
@@ -237,8 +237,8 @@ func TestAReadThatHangsIsGivenUpAfterTenSeconds(t *testing.T) {
 	}
 	_, r = undisturbed(t)
 	r.overdue = []failure{{bitcoin, errLate}, {bitcoin, errLate}}
-	if r.giveUpLate(); len(r.reading.failures) != 1 || r.reading.failures[0].of != bitcoin || r.overdue != nil {
-		t.Errorf("want what failed between two rounds counted once, have %+v", r.reading.failures)
+	if r.giveUpLate(); len(r.roundReads.failures) != 1 || r.roundReads.failures[0].of != bitcoin || r.overdue != nil {
+		t.Errorf("want what failed between two rounds counted once, have %+v", r.roundReads.failures)
 	}
 }
 
@@ -265,18 +265,19 @@ func TestLateReadAnswerIsCounted(t *testing.T) {
 	} {
 		w, r := undisturbed(t)
 		if !c.underWay {
-			r.reading.phase = 0
+			r.roundReads.phase = 0
 		}
 		r.roundMS = never
 		c.p.sentMS, c.p.late = w.engine.nowMS-3_000, true
 		w.engine.calls[900] = c.p
 		w.engine.routeAnswer(&EventAnswer{CallID: 900, Err: c.err})
 		failed := c.overdue+c.failed > 0
-		if len(r.overdue) != c.overdue || len(r.reading.failures) != c.failed || (r.took[c.p.of] == 3_000) != (c.err == nil) || (r.roundMS == never) != failed {
+		if len(r.overdue) != c.overdue || len(r.roundReads.failures) != c.failed || (r.took[c.p.of] == 3_000) != (c.err == nil) ||
+			(r.roundMS == never) != failed {
 			t.Errorf("%s: want %d failures noted for the next round and %d in this one, have %d and %d", c.name, c.overdue, c.failed, len(r.overdue),
-				len(r.reading.failures))
+				len(r.roundReads.failures))
 		}
-		if singly := r.singly[exchange.Futures] != 0; singly != c.singly || r.reading.pending != 0 {
+		if singly := r.singly[exchange.Futures] != 0; singly != c.singly || r.roundReads.pending != 0 {
 			t.Errorf("%s: want single tickers read %t", c.name, c.singly)
 		}
 	}
@@ -291,7 +292,7 @@ func TestARoundThatIsAbandonedBeginsAgain(t *testing.T) {
 		other := r.begin(pendingCall{kind: callCandles})
 		r.overdue, r.roundMS = []failure{{bitcoin, errLate}}, never
 		if !underWay {
-			r.reading.phase = 0
+			r.roundReads.phase = 0
 		}
 		w.engine.round.abandonRound()
 		_, stays := r.calls[other]
@@ -312,10 +313,10 @@ func stoodStill(t testing.TB, forMS int64, again bool) {
 	w, r := undisturbed(t)
 	r.asksOrders()
 	call, began := r.asksOrders(), w.engine.nowMS
-	r.reading.snapshot.BeganMS = began
+	r.roundReads.snapshot.BeganMS = began
 	w.engine.Handle(began+forMS, &EventAnswer{CallID: call, Answer: exchange.Answer{Operation: exchange.FuturesOpenOrders}}, &w.out)
-	if have := r.reading.phase == 0 && r.roundMS == began+forMS; have != again {
-		t.Errorf("after %d ms: want the round begun again %t, have phase %d, the next in %d ms", forMS, again, r.reading.phase, r.roundMS-began-forMS)
+	if have := r.roundReads.phase == 0 && r.roundMS == began+forMS; have != again {
+		t.Errorf("after %d ms: want the round begun again %t, have phase %d, the next in %d ms", forMS, again, r.roundReads.phase, r.roundMS-began-forMS)
 	}
 }
 

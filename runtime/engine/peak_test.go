@@ -100,7 +100,7 @@ func TestPriceRequestedAfterPositionsIsLater(t *testing.T) {
 		{"those of the other market were", exchange.Spot, 500, 600, false},
 	} {
 		w := settled(t)
-		w.engine.reader.reading.shownMS[c.market], w.engine.reader.reading.sentMS = c.shown, c.sent
+		w.engine.reader.roundReads.shownMS[c.market], w.engine.reader.roundReads.sentMS = c.shown, c.sent
 		w.engine.reader.applyTicker(w.symbol(), []exchange.Ticker{{Symbol: "BTC-USDT", Last: 7}})
 		if have := len(w.engine.limits.pricedLater) == 1; have != c.want {
 			t.Errorf("%s: want it later %t, have %t", c.name, c.want, have)

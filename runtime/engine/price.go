@@ -38,10 +38,10 @@ func (r *reader) askPrices() {
 
 // askList requests the prices of a market, once per round, and reports whether it did.
 func (r *reader) askList(market exchange.Market, instead bool) bool {
-	if slices.Contains(r.reading.listed, market) {
+	if slices.Contains(r.roundReads.listed, market) {
 		return false
 	}
-	r.reading.listed = append(r.reading.listed, market)
+	r.roundReads.listed = append(r.roundReads.listed, market)
 	r.askForRound(pendingCall{kind: callTickers, instead: instead}, exchange.Request{Operation: polling.Of(market).Tickers})
 	return true
 }
@@ -84,7 +84,7 @@ func (r *reader) applyTicker(symbol *reconcile.SymbolState, tickers []exchange.T
 	for i := range tickers {
 		if t := &tickers[i]; t.Symbol == symbol.Key().Name && t.Last > 0 {
 			r.tracker.ObservePrice(symbol.Key(), t.Last, r.market.priceTimeMS(symbol.Key(), t.CloseMS), r.nowMS)
-			if shownMS := r.reading.shownMS[symbol.Key().Market]; shownMS != 0 && r.reading.sentMS >= shownMS {
+			if shownMS := r.roundReads.shownMS[symbol.Key().Market]; shownMS != 0 && r.roundReads.sentMS >= shownMS {
 				r.limits.pricedLater = append(r.limits.pricedLater, symbol)
 			}
 		}

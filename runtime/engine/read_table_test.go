@@ -16,7 +16,7 @@ func TestRoundReadCombinations(t *testing.T) {
 		futuresOrders, spotOrders, positions, wallet := lists&1 != 0, lists&2 != 0, lists&4 != 0, lists&8 != 0
 		asked, rows, failed := lists&16 != 0, lists&64 != 0, lists&32 != 0
 		r := &reader{base: emptyBase(1_000_000)}
-		s := &r.reading.snapshot
+		s := &r.roundReads.snapshot
 		if futuresOrders {
 			s.FuturesOrders = exchange.FetchedOf[exchange.Order](nil)
 		}
@@ -30,10 +30,10 @@ func TestRoundReadCombinations(t *testing.T) {
 			s.Balances = exchange.FetchedOf[exchange.Balance](nil)
 		}
 		if failed {
-			r.reading.failures = append(r.reading.failures, failure{err: errors.New("a test")})
+			r.roundReads.failures = append(r.roundReads.failures, failure{err: errors.New("a test")})
 		}
-		if r.reading.requested = asked; rows {
-			r.reading.history = []exchange.Order{{ID: 1}}
+		if r.roundReads.requested = asked; rows {
+			r.roundReads.history = []exchange.Order{{ID: 1}}
 		}
 		have := fmt.Sprint(r.wasRead(exchange.Futures), r.wasRead(exchange.Spot), r.nothingRead(), r.anyRead())
 		want := fmt.Sprint(positions, spotOrders && wallet, failed && !futuresOrders && !spotOrders,

@@ -198,7 +198,7 @@ func TestRoundInProgressExcludesNewSymbol(t *testing.T) {
 		w := newWorld(t, hold(0), onSpot)
 		w.pass(20_000)
 		w.engine.roundMS = w.now
-		for at != 0 && w.engine.reader.reading.phase != at {
+		for at != 0 && w.engine.reader.roundReads.phase != at {
 			w.pass(1)
 		}
 		histories := 0

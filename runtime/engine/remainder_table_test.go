@@ -324,7 +324,7 @@ func TestEmergencyHaltIntents(t *testing.T) {
 		w := standing(t)
 		w.engine.out = &w.out
 		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Body: record.Halt{Level: c.level, Reason: "a test"}})
-		w.engine.reader.reading.phase, w.engine.reader.reading.pending, w.engine.reader.reading.lateMS = phaseLists, 1, never
+		w.engine.reader.roundReads.phase, w.engine.reader.roundReads.pending, w.engine.reader.roundReads.lateMS = phaseLists, 1, never
 		w.engine.emergencyMS = w.now + c.inMS
 		w.out.Reset()
 		w.engine.nowMS = w.now

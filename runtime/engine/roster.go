@@ -67,7 +67,7 @@ func (r *roster) start(leg *leg) {
 	}
 }
 
-// watchFor resolves a strategy's subscriptions. The account must trade the pair, because otherwise botd
+// watchFor looks up what a strategy subscribes to. The account must trade the pair, because otherwise botd
 // would know nothing about it.
 func (r *roster) watchFor(leg *leg) error {
 	if err := r.readOthers(leg); err != nil {

@@ -182,7 +182,7 @@ func TestRemovedStrategyEndsOnceBooked(t *testing.T) {
 		w.out.Reset()
 		w.engine.calls = map[int64]pendingCall{1: {kind: callOrderBook, leg: one}, 2: {kind: callSetLeverage, symbol: one.symbol}, 3: {kind: callRules},
 			4: {kind: callSetLeverage, symbol: w.engine.tracker.Track(ether)}, 5: {kind: callRound}}
-		w.engine.reader.reading.phase, *reconciletest.Of(w.engine.tracker).WalletMS = phaseLists, 7
+		w.engine.reader.roundReads.phase, *reconciletest.Of(w.engine.tracker).WalletMS = phaseLists, 7
 		w.engine.roster.endRemoved()
 		if calls := len(w.engine.calls); calls != map[int]int{0: 2, 1: 5}[c.want] || w.engine.reader.inProgress() != (c.want == 1) {
 			t.Errorf("%s: want the answers that are awaited for it left to nobody, have %d", c.name, calls)

@@ -38,7 +38,7 @@ func (r *round) beginRound() (complete bool) {
 	if r.halts.pending() { // reads may hang
 		r.emergencyMS = r.nowMS + haltRetryMS
 	}
-	r.reader.beginReading()
+	r.reader.beginReads()
 	if len(r.legs) == 0 {
 		r.end()
 		r.roundMS = never // no strategies: nothing to reconcile
@@ -61,7 +61,7 @@ func (r *round) proceed() (complete bool) {
 
 // advance advances while no answer is awaited. It reports whether the round is complete.
 func (r *round) advance() (complete bool) {
-	for read := &r.reader.reading; read.inProgress() && read.pending == 0; {
+	for read := &r.reader.roundReads; read.inProgress() && read.pending == 0; {
 		switch {
 		case read.phase == phaseLists && r.readHealth.worst() == 0 && read.nothingRead():
 			r.roundFailed() // the next one requests positions anyway
@@ -83,8 +83,8 @@ const (
 	phasePositions                  // positions, account, wallet, prices
 )
 
-// reading is what the current round has read so far, and what it still awaits.
-type reading struct {
+// roundReads are what the current round has read so far, and what it still awaits.
+type roundReads struct {
 	phase     phase
 	pending   int       // pending answers of this phase
 	lateMS    int64     // earliest time at which one of the reads may be late
@@ -103,22 +103,22 @@ type reading struct {
 }
 
 // inProgress reports whether answers of a round are pending.
-func (r *reading) inProgress() bool { return r.phase != 0 }
+func (r *roundReads) inProgress() bool { return r.phase != 0 }
 
 // nothingRead reports whether no market's open orders could be read.
-func (r *reading) nothingRead() bool {
+func (r *roundReads) nothingRead() bool {
 	s := &r.snapshot
 	return len(r.failures) > 0 && !s.FuturesOrders.Done() && !s.SpotOrders.Done()
 }
 
 // anyRead reports whether the round read anything of the account.
-func (r *reading) anyRead() bool {
+func (r *roundReads) anyRead() bool {
 	s := &r.snapshot
 	return s.FuturesOrders.Done() || s.SpotOrders.Done() || s.Positions.Done() || s.Balances.Done() || r.requested && len(r.history) > 0
 }
 
 // wasRead reports whether the round read enough of a market to act on it.
-func (r *reading) wasRead(market exchange.Market) bool {
+func (r *roundReads) wasRead(market exchange.Market) bool {
 	s := &r.snapshot
 	if market == exchange.Spot {
 		return s.SpotOrders.Done() && s.Balances.Done()
@@ -126,8 +126,8 @@ func (r *reading) wasRead(market exchange.Market) bool {
 	return s.Positions.Done()
 }
 
-// finished returns the snapshot of a reading that ends now.
-func (r *reading) finished(nowMS int64) *reconcile.Snapshot {
+// finished returns the snapshot of a round's reads, which end now.
+func (r *roundReads) finished(nowMS int64) *reconcile.Snapshot {
 	r.snapshot.EndedMS = nowMS
 	if r.requested {
 		r.snapshot.History, r.snapshot.HistoryWhole = exchange.FetchedOf(r.history), !r.partial
@@ -137,45 +137,45 @@ func (r *reading) finished(nowMS int64) *reconcile.Snapshot {
 
 // omits reports whether the list of open spot orders omits an order of botd's that has an order id,
 // or could not be read.
-func (r *reading) omits(p *account.Placement) bool {
+func (r *roundReads) omits(p *account.Placement) bool {
 	s := &r.snapshot
 	return !s.SpotOrders.Done() || slices.Contains(r.vanished, p) && // canceled orders are among the vanished ones even if they are listed
 		!slices.ContainsFunc(s.SpotOrders.Items(), func(o exchange.Order) bool { return o.ID == p.OrderID() })
 }
 
 // addFailure adds that a domain could not be read.
-func (r *reading) addFailure(of exchange.SymbolKey, err error) {
+func (r *roundReads) addFailure(of exchange.SymbolKey, err error) {
 	if !slices.ContainsFunc(r.failures, func(f failure) bool { return f.of == of }) {
 		r.failures = append(r.failures, failure{of, err})
 	}
 }
 
 // addUnread is addFailure for a domain in which nothing is concluded.
-func (r *reading) addUnread(of exchange.SymbolKey, err error) {
+func (r *roundReads) addUnread(of exchange.SymbolKey, err error) {
 	r.addFailure(of, err)
 	r.snapshot.Unread = append(r.snapshot.Unread, of)
 }
 
 // unread prevents conclusions in a call's domain.
-func (r *reading) unread(p *pendingCall, of exchange.SymbolKey) {
+func (r *roundReads) unread(p *pendingCall, of exchange.SymbolKey) {
 	if p.kind != callTicker && p.kind != callLeverages && of.Market != 0 {
 		r.snapshot.Unread = append(r.snapshot.Unread, of)
 	}
 }
 
 // addLate adds that a domain's read is late.
-func (r *reading) addLate(of exchange.SymbolKey) {
+func (r *roundReads) addLate(of exchange.SymbolKey) {
 	if !slices.ContainsFunc(r.late, func(f failure) bool { return f.of == of }) {
 		r.late = append(r.late, failure{of, errLate})
 	}
 }
 
-// reader reads what a round needs, phase by phase, and collects the answers in a reading. It concludes nothing.
+// reader reads what a round needs, phase by phase, and collects the answers in roundReads. It concludes nothing.
 type reader struct {
 	*base
 	limits *limits
 	market *market
-	reading
+	roundReads
 	pace
 	overdue        []failure                 // late reads that failed between rounds
 	singly         map[exchange.Market]int64 // time until which a market's prices are read by single tickers
@@ -191,10 +191,10 @@ func newReader(b *base, limits *limits, market *market) *reader {
 		listFrom: polling.TickersFrom}
 }
 
-// beginReading begins a reading: it requests the open lists.
-func (r *reader) beginReading() {
-	r.reading = reading{phase: phaseLists, lateMS: never, version: r.tracker.Version(),
-		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.reading.snapshot.ByID[:0]}, listed: r.reading.listed[:0]}
+// beginReads begins the reads of a round: it requests the open lists.
+func (r *reader) beginReads() {
+	r.roundReads = roundReads{phase: phaseLists, lateMS: never, version: r.tracker.Version(),
+		snapshot: reconcile.Snapshot{BeganMS: r.nowMS, ByID: r.roundReads.snapshot.ByID[:0]}, listed: r.roundReads.listed[:0]}
 	r.limits.pricedLater = r.limits.pricedLater[:0]
 	r.giveUpLate()
 	r.unapplied.begin(r.tracker)
@@ -239,12 +239,12 @@ func (r *reader) askForRound(p pendingCall, request exchange.Request) {
 		p.dueMS = r.nowMS + r.patience(p.of)
 	}
 	p.request = &request
-	r.reading.pending++
-	r.reading.lateMS = min(r.reading.lateMS, r.attentionMS(&p))
+	r.roundReads.pending++
+	r.roundReads.lateMS = min(r.roundReads.lateMS, r.attentionMS(&p))
 	r.ask(p, PrioritySettle, request)
 }
 
-// receive receives one answer, and reports whether the reading awaited it. The answer to a read that was sent twice is the
+// receive receives one answer, and reports whether the round awaited it. The answer to a read that was sent twice is the
 // first one that is not a failure.
 func (r *reader) receive(p *pendingCall, event *EventAnswer) (awaited bool) {
 	if event.Err == nil {
@@ -261,19 +261,19 @@ func (r *reader) receive(p *pendingCall, event *EventAnswer) (awaited bool) {
 	case r.awaited(p):
 		return false // the other copy may still be answered
 	}
-	r.reading.pending--
+	r.roundReads.pending--
 	r.addToSnapshot(p, event)
 	return true
 }
 
 // next requests the reads of the next phase.
 func (r *reader) next() {
-	if r.reading.phase == phaseLists {
-		r.reading.phase = phaseOrders
+	if r.roundReads.phase == phaseLists {
+		r.roundReads.phase = phaseOrders
 		r.fetchVanished()
 		return
 	}
-	r.reading.phase = phasePositions
+	r.roundReads.phase = phasePositions
 	r.askPositions()
 }
 
@@ -294,7 +294,7 @@ func (r *reader) askPositions() {
 // addToSnapshot adds an answer to the snapshot. A list that was not fetched stays unset, and nothing is
 // concluded in its domain.
 func (r *reader) addToSnapshot(p *pendingCall, event *EventAnswer) {
-	snapshot := &r.reading.snapshot
+	snapshot := &r.roundReads.snapshot
 	if p.noSuchOrder(event.Err) {
 		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID})
 		return
@@ -304,7 +304,7 @@ func (r *reader) addToSnapshot(p *pendingCall, event *EventAnswer) {
 		return
 	}
 	answer := &event.Answer
-	r.reading.sentMS = p.sentMS
+	r.roundReads.sentMS = p.sentMS
 	if len(answer.Unreadable) > 0 {
 		defer r.handleUnreadableRows(p, answer)
 	}
@@ -312,8 +312,8 @@ func (r *reader) addToSnapshot(p *pendingCall, event *EventAnswer) {
 	case p.kind == callOrder:
 		snapshot.ByID = append(snapshot.ByID, reconcile.OrderByID{OrderID: p.orderID, Order: answer.Order, Known: true})
 	case p.kind == callHistory:
-		r.reading.history = append(r.reading.history, answer.Orders.Items()...)
-		r.reading.partial = r.reading.partial || len(answer.Orders.Items()) >= exchange.HistoryPage
+		r.roundReads.history = append(r.roundReads.history, answer.Orders.Items()...)
+		r.roundReads.partial = r.roundReads.partial || len(answer.Orders.Items()) >= exchange.HistoryPage
 	case p.kind == callNewest:
 		snapshot.Newest = append(snapshot.Newest, answer.Orders.Items()...)
 	case p.kind == callClosed:
@@ -335,26 +335,26 @@ func (r *reader) addToSnapshot(p *pendingCall, event *EventAnswer) {
 	case answer.Operation == exchange.SpotOpenOrders:
 		snapshot.SpotOrders = answer.Orders
 	case answer.Operation == exchange.FuturesOpenPositions:
-		snapshot.Positions, r.reading.shownMS[exchange.Futures] = answer.Positions, r.nowMS
+		snapshot.Positions, r.roundReads.shownMS[exchange.Futures] = answer.Positions, r.nowMS
 	case answer.Operation == exchange.SpotWallet:
-		snapshot.Balances, r.reading.shownMS[exchange.Spot] = answer.Balances, r.nowMS
+		snapshot.Balances, r.roundReads.shownMS[exchange.Spot] = answer.Balances, r.nowMS
 	case answer.Operation == exchange.FuturesAccount:
-		r.reading.account = answer.Account
-		snapshot.Account = &r.reading.account
+		r.roundReads.account = answer.Account
+		snapshot.Account = &r.roundReads.account
 	}
 }
 
 // fetchVanished reads each live order that its list omits: futures orders by id, spot orders (which
 // have no get) through the symbol's history.
 func (r *reader) fetchVanished() {
-	r.reading.vanished = r.tracker.Vanished(&r.reading.snapshot)
-	for _, p := range r.reading.vanished {
+	r.roundReads.vanished = r.tracker.Vanished(&r.roundReads.snapshot)
+	for _, p := range r.roundReads.vanished {
 		if p.Symbol().Market == exchange.Futures {
 			r.askForRound(pendingCall{kind: callOrder, symbol: r.tracker.Symbol(p.Symbol()), orderID: p.OrderID()},
 				exchange.Request{Operation: exchange.FuturesOrder, OrderID: p.OrderID()})
 		}
 	}
-	if !r.reading.snapshot.FuturesOrders.Done() {
+	if !r.roundReads.snapshot.FuturesOrders.Done() {
 		r.fetchUnlisted()
 	}
 	r.fetchUnconfirmed()
@@ -363,7 +363,7 @@ func (r *reader) fetchVanished() {
 	r.askEvidence()
 }
 
-// abandon ends the reading, and ignores its further answers.
+// abandon ends the reads of the round, and ignores its further answers.
 func (r *reader) abandon() {
 	maps.DeleteFunc(r.calls, func(_ int64, p pendingCall) bool { return p.kind.ofRound() })
 	r.overdue = nil
@@ -372,7 +372,7 @@ func (r *reader) abandon() {
 // finishRound settles, then acts on the current state as far as it was read. It reports whether
 // anything was read.
 func (r *round) finishRound() bool {
-	read := &r.reader.reading
+	read := &r.reader.roundReads
 	if len(read.failures)+len(read.late) > 0 && !read.anyRead() {
 		r.roundFailed()
 		return false

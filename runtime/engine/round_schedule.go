@@ -55,7 +55,7 @@ func (r *round) bookSooner() {
 
 // roundFailed ends a round that could read no market: it concludes nothing and does nothing.
 func (r *round) roundFailed() {
-	read := &r.reader.reading
+	read := &r.reader.roundReads
 	var failures []failure
 	if len(read.failures) > 0 {
 		failures = []failure{{err: read.failures[0].err}} // if no market can be read, the failure is the account's

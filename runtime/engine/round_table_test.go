@@ -154,9 +154,9 @@ func TestRoundWithoutReadsIsIncomplete(t *testing.T) {
 		{"positions were read", nil, nil, true, true},
 	} {
 		w, r := undisturbed(t)
-		r.reading.phase, r.reading.failures, r.reading.late, r.reading.snapshot.BeganMS = phasePositions, c.failed, c.late, w.engine.nowMS
+		r.roundReads.phase, r.roundReads.failures, r.roundReads.late, r.roundReads.snapshot.BeganMS = phasePositions, c.failed, c.late, w.engine.nowMS
 		if c.positions {
-			r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Position](nil)
+			r.roundReads.snapshot.Positions = exchange.FetchedOf[exchange.Position](nil)
 		}
 		if have := w.engine.round.finishRound(); have != c.want || r.inProgress() {
 			t.Errorf("%s: want it complete %t, have %t", c.name, c.want, have)
@@ -169,13 +169,14 @@ func TestRemovedStrategyEndsDespiteLateRead(t *testing.T) {
 	t.Parallel()
 	for _, read := range []bool{true, false} {
 		w, r := undisturbed(t)
-		r.reading.phase, r.reading.snapshot.BeganMS, w.engine.legs[0].config.Removed = phasePositions, w.engine.nowMS, true
+		r.roundReads.phase, r.roundReads.snapshot.BeganMS, w.engine.legs[0].config.Removed = phasePositions, w.engine.nowMS, true
 		if read {
-			r.reading.snapshot.FuturesOrders, r.reading.snapshot.Positions = exchange.FetchedOf[exchange.Order](nil), exchange.FetchedOf[exchange.Position](nil)
+			snapshot := &r.roundReads.snapshot
+			snapshot.FuturesOrders, snapshot.Positions = exchange.FetchedOf[exchange.Order](nil), exchange.FetchedOf[exchange.Position](nil)
 		}
 		r.askForRound(pendingCall{kind: callRound}, exchange.Request{Operation: exchange.FuturesAccount})
 		w.engine.emergencyMS = never
-		w.engine.nowMS = r.reading.lateMS + 1_000
+		w.engine.nowMS = r.roundReads.lateMS + 1_000
 		w.engine.wake()
 		if len(w.engine.legs) == 0 != read || r.inProgress() && read {
 			t.Errorf("anything read %t: want it ended so, have %d strategies", read, len(w.engine.legs))
@@ -273,7 +274,7 @@ func TestUnprotectedTimeCountsInUnreadMarket(t *testing.T) {
 		w.plan(strategy.Target{Kind: strategy.ByQuantity, Quantity: 10})
 		see(one.symbol, func(o *seen) { o.Position, one.rounds.readMS = 10, w.engine.nowMS-20_000 })
 		r := w.engine.round
-		r.reader.reading = reading{snapshot: reconcile.Snapshot{BeganMS: w.engine.nowMS}}
+		r.reader.roundReads = roundReads{snapshot: reconcile.Snapshot{BeganMS: w.engine.nowMS}}
 		if read {
 			r.reader.snapshot.Positions = exchange.FetchedOf[exchange.Position](nil)
 		}

@@ -29,7 +29,7 @@ func TestRoundForgetsFillsThatAreBooked(t *testing.T) {
 		want   map[int64]exchange.Quantity
 	}{{2, map[int64]exchange.Quantity{quoteID: 3}}, {3, nil}} {
 		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "one", Symbol: bitcoin, ClientOrderID: id, Body: record.Fill{Filled: step.booked}})
-		if w.engine.reader.beginReading(); !maps.Equal(u.filled, step.want) || u.positions != nil {
+		if w.engine.reader.beginReads(); !maps.Equal(u.filled, step.want) || u.positions != nil {
 			t.Errorf("%d are booked: want the fills %v and no positions, have %+v", step.booked, step.want, u)
 		}
 	}

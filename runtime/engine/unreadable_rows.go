@@ -33,7 +33,7 @@ func (r *reader) handleUnreadableRows(p *pendingCall, answer *exchange.Answer) {
 }
 
 func (r *reader) noteOrderRow(u reconcile.UnreadOrder) {
-	r.reading.snapshot.UnreadOrders = append(r.reading.snapshot.UnreadOrders, u)
+	r.roundReads.snapshot.UnreadOrders = append(r.roundReads.snapshot.UnreadOrders, u)
 	if p := r.tracker.PlacementOf(&u); p != nil {
 		r.addFailure(p.Symbol(), &u.Row)
 	} else if u.Row.Symbol == "" {
@@ -43,7 +43,7 @@ func (r *reader) noteOrderRow(u reconcile.UnreadOrder) {
 
 // notePositionRow records that a position is unreadable: its absence from the list proves nothing.
 func (r *reader) notePositionRow(row *exchange.UnreadableRow) {
-	snapshot, key := &r.reading.snapshot, exchange.SymbolKey{Market: exchange.Futures, Name: row.Symbol}
+	snapshot, key := &r.roundReads.snapshot, exchange.SymbolKey{Market: exchange.Futures, Name: row.Symbol}
 	snapshot.UnreadPositions = append(snapshot.UnreadPositions, key)
 	if key.Name == "" || r.legOn(key) != nil {
 		r.addUnread(key, row)
@@ -53,7 +53,7 @@ func (r *reader) notePositionRow(row *exchange.UnreadableRow) {
 // noteAssetRow records that a balance is unreadable: its last known value stays. A base asset affects
 // its symbol, any other asset the wallet's market.
 func (r *reader) noteAssetRow(row *exchange.UnreadableRow) {
-	snapshot := &r.reading.snapshot
+	snapshot := &r.roundReads.snapshot
 	snapshot.UnreadAssets = true
 	if row.Asset == "" {
 		snapshot.Balances = exchange.Fetched[exchange.Balance]{}
