@@ -243,10 +243,10 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 	}
 }
 
-func wantBooked(t *testing.T, market exchange.Market, books *ledger.Ledger, result *backtest.Result) {
+func wantBooked(t *testing.T, market exchange.Market, account *ledger.Ledger, result *backtest.Result) {
 	t.Helper()
-	sums, unexplained := map[ledger.Account]exchange.Amount{}, books.Unexplained()
-	for b := range books.Balances() {
+	sums, unexplained := map[ledger.Account]exchange.Amount{}, account.Unexplained()
+	for b := range account.Balances() {
 		if b.Asset == "USDT" {
 			sums[b.Account] = sums[b.Account].Add(b.Amount)
 		}

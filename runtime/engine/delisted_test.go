@@ -13,7 +13,7 @@ func TestLedgerContinuesAfterDelisting(t *testing.T) {
 	t.Parallel()
 	bothMarkets(t, func(t *testing.T, market exchange.Market) {
 		one, two := small(market)
-		w := pairOf(t, market, &one, &two, books)
+		w := pairOf(t, market, &one, &two, withLedger)
 		booked, lost := true, false
 		w.network = func(call *Call) fate {
 			if executions := call.Request.Operation == exchange.SpotUserTrades && call.Request.Symbol == "ETH-USDT"; lost && w.about(call, "ETH-USDT") ||

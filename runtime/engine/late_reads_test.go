@@ -245,7 +245,7 @@ func TestHungReadBlocksOpenings(t *testing.T) {
 func TestAWalletThatIsReadFirstAfterATradeIsNoDeposit(t *testing.T) {
 	t.Parallel()
 	positions, accounts := 0, 0
-	w := newWorld(t, hold(10), books, lossLimits, func(w *world) {
+	w := newWorld(t, hold(10), withLedger, lossLimits, func(w *world) {
 		second := w.config.Strategies[0]
 		second.Name, second.Strategy, second.Symbol, second.Leverage = "two", scripted(hold(0)), w.venue.Symbol(coin), 0
 		w.config.Strategies = append(w.config.Strategies, second)

@@ -27,11 +27,11 @@ func TestLiquidationIsAnEventAndHaltsStrategy(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]option{
 		"without a ledger":   {protectedFar},
-		"without a stop":     {books},
-		"with both":          {protectedFar, books},
-		"foreign: adopt":     {books, foreign("adopt")},
-		"foreign: ignore":    {books, foreign("ignore")},
-		"while botd is down": {books},
+		"without a stop":     {withLedger},
+		"with both":          {protectedFar, withLedger},
+		"foreign: adopt":     {withLedger, foreign("adopt")},
+		"foreign: ignore":    {withLedger, foreign("ignore")},
+		"while botd is down": {withLedger},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +86,7 @@ func TestLiquidationIsAnEventAndHaltsStrategy(t *testing.T) {
 // An entry on its way opens a new position while the exchange liquidates the old one: the list shows a position all the time, only its id differs.
 func TestLiquidationDuringAnEntryIsAnEvent(t *testing.T) {
 	t.Parallel()
-	for name, options := range map[string][]option{"without a ledger": nil, "with one": {books}, "foreign: adopt": {foreign("adopt")}} {
+	for name, options := range map[string][]option{"without a ledger": nil, "with one": {withLedger}, "foreign: adopt": {foreign("adopt")}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			liquidatedDuringAnEntry(t, options...)
@@ -133,7 +133,7 @@ func protectedFar(w *world) {
 
 func TestManuallyClosedPositionIsNotALiquidation(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(10), books)
+	w := newWorld(t, hold(10), withLedger)
 	w.pass(60_000)
 	w.manually(w.market(exchange.Sell, 10, true))
 	w.pass(60_000)
@@ -150,8 +150,8 @@ func TestLiquidationOfAnUnexplainedPositionIsAnEvent(t *testing.T) {
 	for name, options := range map[string][]option{
 		"before it is decided": {func(w *world) { w.config.Bounds.StalenessMS = 120_000 }},
 		"quarantined":          {},
-		"by the ledger":        {books},
-		"foreign: ignore":      {foreign("ignore"), books},
+		"by the ledger":        {withLedger},
+		"foreign: ignore":      {foreign("ignore"), withLedger},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -177,7 +177,7 @@ func unexplainedLiquidated(t testing.TB, options ...option) {
 
 func TestLiquidationOnASymbolWithoutAStrategyIsReported(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(0), books)
+	w := newWorld(t, hold(0), withLedger)
 	w.pass(20_000)
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 	w.manually(exchange.Request{Operation: exchange.FuturesSetLeverage, Symbol: ether.Name, Leverage: 20})

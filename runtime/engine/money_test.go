@@ -16,7 +16,7 @@ import (
 	"botd/strategy"
 )
 
-func books(w *world) { w.config.Ledger = true }
+func withLedger(w *world) { w.config.Ledger = true }
 
 // ledger returns the running engine's ledger.
 func (w *world) ledger() *ledger.Ledger { return w.engine.Tracker().Ledger() }
@@ -162,7 +162,7 @@ func (w *world) wantReplay() {
 func TestLedgerRecordsProfitsAndCosts(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
-	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, withLedger)
 	tick := w.venue.Symbol(bitcoin).QuantityTick
 	w.pass(5_000)
 	step = 3 * tick
@@ -191,7 +191,7 @@ func TestLedgerRecordsProfitsAndCosts(t *testing.T) {
 
 func TestFundingIsDistinguishedFromFees(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(5), books)
+	w := newWorld(t, hold(5), withLedger)
 	w.venue.SetFunding("BTC-USDT", []sim.FundingPoint{{TimeMS: nextFunding(w.now), Rate: 12_345}})
 	w.pass(30_000)
 	w.pass(nextFunding(w.now) - w.now + 120_000)
@@ -207,7 +207,7 @@ func nextFunding(nowMS int64) int64 { const eight = 8 * 3_600_000; return (nowMS
 
 func TestAChangeThatNoTradeExplainsIsATransfer(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(0), books)
+	w := newWorld(t, hold(0), withLedger)
 	more := exchange.Amount{}
 	w.mirror = func(answer *exchange.Answer) { answer.Account.WalletBalance = answer.Account.WalletBalance.Add(more) }
 	w.pass(20_000)
@@ -226,7 +226,7 @@ func TestAChangeThatNoTradeExplainsIsATransfer(t *testing.T) {
 func TestWalletAndPositionsOfTwoMomentsAreNotBooked(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
-	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, withLedger)
 	w.pass(5_000)
 	w.engine.config.Bounds.StalenessMS = 3_000
 	var last exchange.MarginAccount
@@ -254,7 +254,7 @@ func TestWalletAndPositionsOfTwoMomentsAreNotBooked(t *testing.T) {
 
 func TestClockSetBackDoesNotStabilizeWalletRead(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(1), books)
+	w := newWorld(t, hold(1), withLedger)
 	w.pass(30_000)
 	e, m := w.engine.accounting, &w.engine.accounting.futures
 	e.config.Bounds.StalenessMS, e.out = 3_000, &w.out
@@ -276,7 +276,7 @@ func TestClockSetBackDoesNotStabilizeWalletRead(t *testing.T) {
 
 func TestNoWalletReadIsStableWhilePositionDiffers(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(1), books)
+	w := newWorld(t, hold(1), withLedger)
 	w.pass(30_000)
 	e, m := w.engine.accounting, &w.engine.accounting.futures
 	e.config.Bounds.StalenessMS, e.out = 3_000, &w.out
@@ -311,7 +311,7 @@ func TestConstantTradingIsBooked(t *testing.T) {
 			if trading {
 				hold(step*v.Symbol.QuantityTick)(v, plan)
 			}
-		}, books, market)
+		}, withLedger, market)
 		w.pass(600_000)
 		entries := 0
 		for _, r := range w.records {
@@ -331,7 +331,7 @@ func TestConstantTradingIsBooked(t *testing.T) {
 
 func TestHundredsOfUnobservedPositionsAreBooked(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(0), books, foreign("adopt"))
+	w := newWorld(t, hold(0), withLedger, foreign("adopt"))
 	w.pass(5_000)
 	w.network = func(call *Call) fate { return fate{lost: true} }
 	for range 230 {
@@ -347,7 +347,7 @@ func TestHundredsOfUnobservedPositionsAreBooked(t *testing.T) {
 func TestLateExecutionsAreBookedWithNextRead(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
-	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, books)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, withLedger)
 	w.pass(5_000)
 	w.network = func(call *Call) fate {
 		if call.Request.Operation == exchange.SpotUserTrades {
@@ -367,7 +367,7 @@ func TestLateExecutionsAreBookedWithNextRead(t *testing.T) {
 func TestUncertainPlacementCostsBelongToStrategy(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
-	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, books)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, withLedger)
 	w.pass(5_000)
 	step, w.network = 1, once(fate{silent: true})
 	w.pass(60_000)
@@ -380,7 +380,7 @@ func TestUncertainPlacementCostsBelongToStrategy(t *testing.T) {
 func TestSpotIsBookedByItsExecutions(t *testing.T) {
 	t.Parallel()
 	step := exchange.Quantity(0)
-	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, books)
+	w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onSpot, withLedger)
 	tick := w.venue.Symbol(coin).QuantityTick
 	w.pass(5_000)
 	step = 4_000 * tick
@@ -425,7 +425,7 @@ func TestTheLedgerEqualsTheWallet(t *testing.T) {
 				onMarket = onSpot
 			}
 			step := exchange.Quantity(0)
-			w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onMarket, books, foreign("adopt"))
+			w := newWorld(t, func(v *strategy.View, plan *strategy.Plan) { hold(step)(v, plan) }, onMarket, withLedger, foreign("adopt"))
 			w.venue.SetFunding("BTC-USDT", []sim.FundingPoint{{TimeMS: nextFunding(w.now), Rate: exchange.Rate(random.IntN(150_000) - 75_000)}})
 			w.pass(5_000)
 			w.randomly(random, &step, []exchange.Quantity{1, 100}[seed/3%2]) // many of the larger ones are liquidated

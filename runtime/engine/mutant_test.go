@@ -24,7 +24,7 @@ func caseNamed(name string) func(testing.TB) {
 func withdrawn(declared bool) func(testing.TB) {
 	return func(t testing.TB) {
 		target := exchange.Quantity(10)
-		w := newWorld(t, swing(&target), books, lossLimits)
+		w := newWorld(t, swing(&target), withLedger, lossLimits)
 		w.pass(60_000)
 		before, by := w.engine.Tracker().Today(), exchange.MustAmount("-3000")
 		if w.moves(by); declared {
@@ -48,7 +48,7 @@ func withdrawn(declared bool) func(testing.TB) {
 }
 
 func liquidatedHalts(t testing.TB) {
-	w := newWorld(t, hold(1_500), books, func(w *world) { w.config.Strategies[0].Leverage = 20 })
+	w := newWorld(t, hold(1_500), withLedger, func(w *world) { w.config.Strategies[0].Leverage = 20 })
 	w.pass(60_000)
 	w.price("43500")
 	w.pass(30_000)

@@ -68,7 +68,7 @@ func TestLedgerAwaitsLastTradesOfRemovedStrategy(t *testing.T) {
 	for _, restarts := range []bool{false, true} {
 		t.Run(fmt.Sprintf("restarts=%t", restarts), func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, hold(10), books)
+			w := newWorld(t, hold(10), withLedger)
 			w.pass(60_000)
 			w.halt(record.LevelFlatten, account.Scope{Strategy: "one"})
 			for range 100 {
@@ -111,7 +111,7 @@ func TestLedgerAwaitsLastTradesOfRemovedStrategy(t *testing.T) {
 // strategy ends with the answer that completes it.
 func TestRemovedStrategyEndsAfterItsLastTrade(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(10), books)
+	w := newWorld(t, hold(10), withLedger)
 	w.pass(60_000)
 	w.halt(record.LevelFlatten, account.Scope{Strategy: "one"})
 	hidden := w.now + 10_000

@@ -24,15 +24,15 @@ func (e *Engine) PreviewTransfer(event *EventTransfer) ([]string, error) {
 }
 
 func (a *accounting) previewTransfer(event *EventTransfer) ([]string, error) {
-	t, books := &event.Transfer, a.tracker.Ledger()
+	t, l := &event.Transfer, a.tracker.Ledger()
 	switch {
 	case t.Amount.IsZero():
 		return nil, fmt.Errorf("a transfer of 0 %s changes nothing", t.Asset)
 	case !a.config.Ledger:
 		return nil, fmt.Errorf("this run has no ledger")
-	case !books.Opened(t.Market):
+	case !l.Opened(t.Market):
 		return nil, fmt.Errorf("the %s wallet is not in the ledger yet: no strategy trades there, or it has not been read yet", t.Market)
-	case !books.Holds(t.Market, t.Asset):
+	case !l.Holds(t.Market, t.Asset):
 		return nil, fmt.Errorf("the ledger does not include %s of the %s wallet", t.Asset, t.Market)
 	case event.Strategy != "" && a.legNamed(event.Strategy) == nil:
 		return nil, a.noStrategy(event.Strategy)
@@ -42,7 +42,7 @@ func (a *accounting) previewTransfer(event *EventTransfer) ([]string, error) {
 		what = "withdrawal"
 	}
 	var known exchange.Amount
-	for _, m := range books.Match(t) {
+	for _, m := range l.Match(t) {
 		known = known.Add(m.Amount)
 	}
 	lines := []string{fmt.Sprintf("a %s of %s %s is booked as transferred: neither a gain nor a loss", what, t.Amount.Abs(), t.Asset)}

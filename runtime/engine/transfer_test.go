@@ -39,10 +39,10 @@ func TestDepositOrWithdrawalIsNeitherGainNorLoss(t *testing.T) {
 		amount  string
 		options []option
 	}{
-		{"a withdrawal", "-3000", []option{books, lossLimits}},
-		{"a deposit", "5000", []option{books, lossLimits}},
-		{"a withdrawal on spot", "-3000", []option{onSpot, books, lossLimits}},
-		{"a deposit on spot", "5000", []option{onSpot, books, lossLimits}},
+		{"a withdrawal", "-3000", []option{withLedger, lossLimits}},
+		{"a deposit", "5000", []option{withLedger, lossLimits}},
+		{"a withdrawal on spot", "-3000", []option{onSpot, withLedger, lossLimits}},
+		{"a deposit on spot", "5000", []option{onSpot, withLedger, lossLimits}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -86,7 +86,7 @@ func TestDepositOrWithdrawalIsNeitherGainNorLoss(t *testing.T) {
 
 func TestDepositDoesNotMaskLoss(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(1_000), books, lossLimits)
+	w := newWorld(t, hold(1_000), withLedger, lossLimits)
 	w.pass(60_000)
 	w.moves(exchange.MustAmount("5000"))
 	w.pass(60_000)
@@ -100,7 +100,7 @@ func TestDepositDoesNotMaskLoss(t *testing.T) {
 func TestFeesAndFundingAreNotTransfers(t *testing.T) {
 	t.Parallel()
 	target := exchange.Quantity(10)
-	w := newWorld(t, swing(&target), books)
+	w := newWorld(t, swing(&target), withLedger)
 	for range 6 {
 		w.pass(40_000)
 		target = 10 - target
@@ -122,10 +122,10 @@ func TestDeclaredTransferIsNeitherGainNorLoss(t *testing.T) {
 		held         exchange.Quantity
 		options      []option
 	}{
-		{"a withdrawal", "-3000", 10, []option{books, lossLimits}},
-		{"a deposit", "5000", 10, []option{books, lossLimits}},
-		{"a withdrawal on spot", "-3000", 2_000, []option{onSpot, books, lossLimits}},
-		{"a deposit on spot", "5000", 2_000, []option{onSpot, books, lossLimits}},
+		{"a withdrawal", "-3000", 10, []option{withLedger, lossLimits}},
+		{"a deposit", "5000", 10, []option{withLedger, lossLimits}},
+		{"a withdrawal on spot", "-3000", 2_000, []option{onSpot, withLedger, lossLimits}},
+		{"a deposit on spot", "5000", 2_000, []option{onSpot, withLedger, lossLimits}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -170,7 +170,7 @@ func TestTransferMayBeDeclaredInAdvance(t *testing.T) {
 		for _, amount := range []string{"-3000", "5000"} {
 			t.Run(market.String()+" "+amount, func(t *testing.T) {
 				t.Parallel()
-				options := []option{books, lossLimits}
+				options := []option{withLedger, lossLimits}
 				if market == exchange.Spot {
 					options = append([]option{onSpot}, options...)
 				}
@@ -208,7 +208,7 @@ func TestTransferMayBeDeclaredInAdvance(t *testing.T) {
 // TestADeclarationIsTakenBackByItsOpposite books nothing in the end.
 func TestADeclarationIsTakenBackByItsOpposite(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(10), books, lossLimits)
+	w := newWorld(t, hold(10), withLedger, lossLimits)
 	w.pass(60_000)
 	before := w.engine.Tracker().Today()
 	w.declare(exchange.Futures, "700")
@@ -245,7 +245,7 @@ func (w *world) declare(market exchange.Market, amount string) {
 func TestWalletTakeoverWithOpenOrderNeedsTwoReads(t *testing.T) {
 	t.Parallel()
 	for _, stands := range []bool{false, true} {
-		w := newWorld(t, hold(0), books)
+		w := newWorld(t, hold(0), withLedger)
 		e, m := w.engine.accounting, &w.engine.accounting.futures
 		e.config.Bounds.StalenessMS, e.out = 3_000, &w.out
 		if stands {

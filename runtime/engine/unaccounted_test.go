@@ -64,7 +64,7 @@ func TestMoneyFromOutsideIsNoResultAcrossAStart(t *testing.T) {
 	for name, booked := range map[string]bool{"before it is booked": false, "after it is booked": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, hold(10), books, lossLimits)
+			w := newWorld(t, hold(10), withLedger, lossLimits)
 			w.pass(60_000)
 			before := w.engine.Tracker().Watch("one").Result().Result
 			w.moves(exchange.AmountOf(500))
@@ -147,7 +147,7 @@ func TestEquityIsNotOfTwoMoments(t *testing.T) {
 func TestReadBeforeFillIsNotBooked(t *testing.T) {
 	t.Parallel()
 	var desired exchange.Quantity
-	w := desiring(t, &desired, books, lossLimits)
+	w := desiring(t, &desired, withLedger, lossLimits)
 	w.pass(5_000)
 	desired = 100
 	w.pass(60_000)
@@ -195,7 +195,7 @@ func TestFeeOfAnUnreadFillBelongsToItsStrategy(t *testing.T) {
 func feeOfAnUnreadFill(t testing.TB) {
 	t.Helper()
 	var desired exchange.Quantity
-	w := desiring(t, &desired, books)
+	w := desiring(t, &desired, withLedger)
 	w.pass(5_000)
 	desired = 100
 	placed := false

@@ -133,7 +133,7 @@ func TestUntradedPairIsRefused(t *testing.T) {
 // 0.04 of the asset were bought at 50,000 and are at 51,000. The status also shows the ledger's accounts.
 func TestStatusShowsUnrealizedSpotProfit(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, hold(4_000), onSpot, books)
+	w := newWorld(t, hold(4_000), onSpot, withLedger)
 	w.pass(20_000)
 	w.price("51000")
 	w.pass(40_000)
