@@ -34,7 +34,8 @@ func priorityOf(request *exchange.Request) priority {
 	case operation.Changes():
 		return priorityExit
 	case operation.Signed(), operation == exchange.FuturesTime, // no request can be signed without the clock
-		operation == exchange.FuturesTickers, operation == exchange.SpotTickers: // a round waits for the prices
+		operation == exchange.FuturesTickers, operation == exchange.SpotTickers,
+		operation == exchange.FuturesTicker, operation == exchange.SpotTicker: // a round waits for the prices
 		return prioritySettle
 	}
 	return priorityWatch
@@ -44,15 +45,51 @@ func priorityOf(request *exchange.Request) priority {
 // requests at once, however busy everything else is.
 const reservedShare = 5
 
+// After an answer 429, one request at a time is sent until one is answered otherwise. Openings and market data wait
+// as long as the venue asks. Exits, cancels and the reads that they need do not: a wrong Retry-After must not
+// silence the kill switch. They wait only if one of them was limited: firstProbe, and probeEvery after each further
+// 429. So a venue that answers only 429 for T seconds receives, after what was in flight at its first 429 to either
+// kind, at most 1 + T/2 requests of each kind and market.
+const (
+	firstProbe = time.Second
+	probeEvery = 2 * time.Second
+)
+
+const never = time.Duration(math.MaxInt64)
+
+// brake holds requests back after a 429.
+type brake struct {
+	limited bool      // the last conclusive answer was 429
+	probing bool      // while limited: a request is in flight
+	until   time.Time // while limited: the earliest time of the next request
+}
+
+// pause returns the time between a 429 and the next request.
+func (k *brake) pause() time.Duration {
+	if k.limited {
+		return probeEvery
+	}
+	return firstProbe
+}
+
+func (k *brake) ready(now time.Time) bool { return !k.limited || !k.probing && !now.Before(k.until) }
+
+// turn is a request that waits.
+type turn struct {
+	comes  chan bool // receives whether the request is a probe
+	places bool
+}
+
 // budget releases requests at a rate: the highest priority first, and in order of arrival within a
 // priority.
 type budget struct {
-	reserve     float64    // requests reserved for exits
-	mu          sync.Mutex // guards all below
-	limiter     *rate.Limiter
-	queued      [priorities][]chan struct{} // each channel is closed when its turn comes
-	timer       *time.Timer                 // calls serve at the time of the next request
-	pausedUntil time.Time
+	reserve   float64    // requests reserved for exits
+	mu        sync.Mutex // guards all below
+	limiter   *rate.Limiter
+	queued    [priorities][]*turn
+	timer     *time.Timer // calls serve at the time of the next request
+	protected brake       // of exits and settling
+	ordinary  brake       // of the others
 }
 
 func newBudget(perSecond float64) *budget {
@@ -64,32 +101,40 @@ func newBudget(perSecond float64) *budget {
 }
 
 // wait returns nil on the caller's turn or when the request was recalled, or else the context's
-// error.
-func (b *budget) wait(ctx context.Context, p priority, recalled <-chan struct{}) error {
+// error. The caller must pass the outcome of each request to answered.
+func (b *budget) wait(ctx context.Context, p priority, places bool, recalled <-chan struct{}) (probe bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return err
+		return false, err
 	}
 	b.mu.Lock()
 	if !b.outranked(p) && b.take(time.Now(), p) {
-		b.mu.Unlock()
-		return nil
+		defer b.mu.Unlock()
+		return b.brakeOf(p).probing, nil
 	}
-	turn := make(chan struct{})
-	b.queued[p] = append(b.queued[p], turn)
+	mine := &turn{make(chan bool, 1), places}
+	b.queued[p] = append(b.queued[p], mine)
 	b.setTimer(time.Now())
 	b.mu.Unlock()
 	select {
-	case <-turn:
-		return nil
+	case probe := <-mine.comes:
+		return probe, nil
 	case <-recalled:
 	case <-ctx.Done():
 	}
+	b.leave(p, mine)
+	return false, ctx.Err()
+}
+
+// leave gives a turn up. One that arrived at the same moment is lost, which costs one request.
+func (b *budget) leave(p priority, mine *turn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.Index(b.queued[p], turn); i >= 0 {
+	if i := slices.Index(b.queued[p], mine); i >= 0 {
 		b.queued[p] = slices.Delete(b.queued[p], i, i+1)
+	} else if <-mine.comes {
+		b.brakeOf(p).probing = false
+		b.setTimer(time.Now())
 	}
-	return ctx.Err() // a turn that arrived at the same moment is lost, which costs one request
 }
 
 func (b *budget) outranked(p priority) bool {
@@ -101,8 +146,20 @@ func (b *budget) outranked(p priority) bool {
 	return false
 }
 
+func (b *budget) brakeOf(p priority) *brake {
+	if p <= prioritySettle {
+		return &b.protected
+	}
+	return &b.ordinary
+}
+
 func (b *budget) take(now time.Time, p priority) bool {
-	return !now.Before(b.pausedUntil) && b.limiter.TokensAt(now) >= b.needs(p) && b.limiter.AllowN(now, 1)
+	k := b.brakeOf(p)
+	if b.protected.probing || !k.ready(now) || b.limiter.TokensAt(now) < b.needs(p) || !b.limiter.AllowN(now, 1) {
+		return false
+	}
+	k.probing = k.limited
+	return true
 }
 
 // needs returns the number of requests that the budget must have left for one of a priority.
@@ -113,16 +170,27 @@ func (b *budget) needs(p priority) float64 {
 	return 1 + b.reserve
 }
 
-// setTimer schedules serve for the time of the next request.
+// setTimer schedules serve for the time of the next request. What waits for the answer to a probe is scheduled by that.
 func (b *budget) setTimer(now time.Time) {
-	missing := max(0, 1+b.reserve-b.limiter.TokensAt(now))
-	if len(b.queued[priorityExit]) > 0 {
-		missing = max(0, 1-b.limiter.TokensAt(now))
+	delay := never
+	for _, first := range []priority{priorityExit, priorityEnter} {
+		p, i := b.next(first)
+		k := b.brakeOf(first)
+		if i < 0 || b.protected.probing || k.probing {
+			continue
+		}
+		missing := max(0, max(1, b.needs(p))-b.limiter.TokensAt(now))
+		due := time.Duration(math.Ceil(missing / float64(b.limiter.Limit()) * float64(time.Second)))
+		if k.limited {
+			due = max(due, k.until.Sub(now))
+		}
+		delay = min(delay, due)
 	}
-	delay := time.Duration(math.Ceil(missing / float64(b.limiter.Limit()) * float64(time.Second)))
-	if delay = max(delay, b.pausedUntil.Sub(now)); b.timer == nil {
+	switch {
+	case delay == never:
+	case b.timer == nil:
 		b.timer = time.AfterFunc(delay, b.serve)
-	} else {
+	default:
 		b.timer.Reset(delay)
 	}
 }
@@ -131,34 +199,67 @@ func (b *budget) setTimer(now time.Time) {
 func (b *budget) serve() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for p := range b.queued {
-		for len(b.queued[p]) > 0 {
-			now := time.Now()
-			if !b.take(now, priority(p)) {
-				b.setTimer(now)
-				return
+	now := time.Now()
+	for _, first := range []priority{priorityExit, priorityEnter} {
+		for {
+			p, i := b.next(first)
+			if i < 0 || !b.take(now, p) {
+				break
 			}
-			close(b.queued[p][0])
-			b.queued[p] = b.queued[p][1:]
+			b.queued[p][i].comes <- b.brakeOf(p).probing
+			b.queued[p] = slices.Delete(b.queued[p], i, i+1)
 		}
 	}
+	b.setTimer(now)
 }
 
-// paused returns the time at which requests resume, or zero if there is no pause.
+// next returns the next request of a brake, or a negative index. A probe is a request that places no order, if one
+// waits: a limited placement is uncertain until it has settled, which delays an exit by more than a probe.
+func (b *budget) next(first priority) (p priority, i int) {
+	k, p, i := b.brakeOf(first), first, -1
+	for q := first; q < priorities && b.brakeOf(q) == k; q++ {
+		if j := slices.IndexFunc(b.queued[q], func(one *turn) bool { return !one.places }); j >= 0 && k.limited {
+			return q, j
+		}
+		if i < 0 && len(b.queued[q]) > 0 {
+			p, i = q, 0
+		}
+	}
+	return p, i
+}
+
+// paused returns the time until which the venue asked to wait, or zero if openings and market data do not wait.
 func (b *budget) paused() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !time.Now().Before(b.pausedUntil) {
+	if !b.ordinary.limited || !time.Now().Before(b.ordinary.until) {
 		return time.Time{}
 	}
-	return b.pausedUntil
+	return b.ordinary.until
 }
 
-// pause holds all requests back for a while.
-func (b *budget) pause(duration time.Duration) {
+// answered notes the outcome of a request.
+func (b *budget) answered(p priority, probe bool, o *outcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if until := time.Now().Add(duration); until.After(b.pausedUntil) {
-		b.pausedUntil = until
+	now, k := time.Now(), b.brakeOf(p)
+	switch {
+	case o.limited:
+		asked := min(max(o.retryAfter, k.pause(), b.ordinary.pause()), maxPause)
+		if k == &b.protected && (probe || !k.limited) { // the others were in flight at the first 429
+			k.until = now.Add(k.pause())
+		}
+		k.limited, b.ordinary.limited = true, true
+		if until := now.Add(asked); until.After(b.ordinary.until) {
+			b.ordinary.until = until
+		}
+	case probe && o.ended.IsZero(): // without an answer
+		k.until = now.Add(k.pause())
+	case probe:
+		k.limited = false
+	}
+	if probe {
+		k.probing = false
+		b.setTimer(now)
 	}
 }

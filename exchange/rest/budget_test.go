@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"testing"
@@ -108,19 +109,194 @@ func TestMarketsHaveBudgetsOfTheirOwnAndBursts(t *testing.T) {
 	})
 }
 
-func TestARateLimitPausesAllRequests(t *testing.T) {
+// send starts a request and returns when it was answered, after the given moment.
+func send(t *testing.T, client *Client, request exchange.Request, began time.Time) <-chan time.Duration {
+	t.Helper()
+	sent := make(chan time.Duration, 1)
+	go func() {
+		if _, err := client.Do(t.Context(), request); err != nil {
+			t.Error(err)
+		}
+		sent <- time.Since(began)
+	}()
+	return sent
+}
+
+// After a 429, whatever was limited, openings and market data wait as long as the exchange asks. Exits and what they need wait for a second
+// if one of them was limited, and otherwise not at all.
+func TestRetryAfterDelaysNoExit(t *testing.T) {
+	t.Parallel()
+	exit := exchange.Request{Operation: exchange.FuturesPlace, Symbol: "BTC-USDT", Order: withMarket(exchange.Futures)}
+	exit.Order.Side, exit.Order.ReduceOnly = exchange.Sell, true
+	opening := exchange.Request{Operation: exchange.FuturesPlace, Symbol: "BTC-USDT", Order: withMarket(exchange.Futures)}
+	for name, c := range map[string]struct {
+		limited   exchange.Request
+		protected time.Duration
+	}{
+		"candles": {exchange.Request{Operation: exchange.FuturesDepth, Symbol: "BTC-USDT", Limit: 5}, 0}, "an opening": {opening, 0},
+		"a read": {exchange.Request{Operation: exchange.FuturesAccount}, time.Second}, "an exit": {exit, time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVenue(t)
+			client := ready(t, openPipe(t, v))
+			v.on(c.limited.Operation, status(429, "", "Retry-After", "25"))
+			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+			defer cancel()
+			if _, err := client.Do(ctx, c.limited); err == nil {
+				t.Errorf("%s: want it limited", name)
+			}
+			v.on(0)
+			began := time.Now()
+			if until := client.PausedUntil(exchange.Futures).Sub(began); until < 24*time.Second || until > 25*time.Second {
+				t.Errorf("%s: want the rest of 25 s shown, have %s", name, until)
+			}
+			limitedAgo := 25*time.Second - client.PausedUntil(exchange.Futures).Sub(began)
+			var sent []<-chan time.Duration
+			for _, r := range []exchange.Request{exit, {Operation: exchange.FuturesCancel, Symbol: "BTC-USDT", OrderID: 7},
+				{Operation: exchange.FuturesOpenPositions}, {Operation: exchange.FuturesTicker, Symbol: "BTC-USDT"},
+				opening, {Operation: exchange.FuturesHealth}} {
+				sent = append(sent, send(t, client, r, began))
+				synctest.Wait()
+			}
+			for i, one := range sent {
+				want := max(0, c.protected-limitedAgo)
+				if i >= 4 {
+					want = 25*time.Second - limitedAgo
+				}
+				if have := <-one; have != want {
+					t.Errorf("%s, request %d: want it answered after %s, have %s", name, i, want, have)
+				}
+			}
+		})
+	}
+}
+
+// A venue that answers only 429 receives one request at a time: few enough not to be a reason for a ban. When it recovers, everything that
+// protects is answered within two seconds.
+func TestAVenueThatLimitsEverythingReceivesFewRequests(t *testing.T) {
+	t.Parallel()
+	for _, retryAfter := range []string{"", "30", "1"} {
+		synctest.Test(t, func(t *testing.T) {
+			v := newVenue(t)
+			client := ready(t, openPipe(t, v))
+			const storm = 60 * time.Second
+			began := time.Now()
+			v.on(0)
+			v.mu.Lock()
+			times := map[*brake][]time.Duration{}
+			b := client.budgets[exchange.Futures]
+			v.fault = func(operation exchange.Operation, _ int) fault {
+				if time.Since(began) >= storm {
+					return nil
+				}
+				k := b.brakeOf(priorityOf(&exchange.Request{Operation: operation}))
+				v.mu.Lock()
+				defer v.mu.Unlock()
+				times[k] = append(times[k], time.Since(began))
+				return status(429, "", "Retry-After", retryAfter)
+			}
+			v.mu.Unlock()
+			var group sync.WaitGroup
+			for _, r := range []exchange.Request{{Operation: exchange.FuturesOpenOrders}, {Operation: exchange.FuturesAccount},
+				{Operation: exchange.FuturesHealth}, {Operation: exchange.FuturesDepth, Symbol: "BTC-USDT", Limit: 5}} {
+				group.Go(func() {
+					for time.Since(began) < storm {
+						ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+						_, _ = client.Do(ctx, r)
+						cancel()
+					}
+				})
+			}
+			time.Sleep(storm - time.Millisecond)
+			sent := make(chan time.Duration, 1)
+			go func() {
+				_, err := client.Do(t.Context(), exchange.Request{Operation: exchange.FuturesCancel, Symbol: "BTC-USDT", OrderID: 7})
+				if err != nil {
+					t.Error(err)
+				}
+				sent <- time.Since(began)
+			}()
+			if have := <-sent; have > storm+probeEvery {
+				t.Errorf("Retry-After %q: want it answered within %s, have %s", retryAfter, probeEvery, have-storm)
+			}
+			group.Wait()
+			if most := 2 + 1 + int(storm/probeEvery); len(times[&b.protected]) > most || len(times[&b.protected]) < most/2 || len(times[&b.ordinary]) > most {
+				t.Errorf("Retry-After %q: want two requests of each kind, and at most %d more, have %v", retryAfter, most-2, times)
+			}
+		})
+	}
+}
+
+// A probe without an answer, or whose caller has left, is followed by the next one.
+func TestAProbeWithoutAnAnswerIsFollowedByAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(0)
+		limited := &outcome{limited: true, ended: time.Now()}
+		probes := func(want time.Duration) {
+			t.Helper()
+			began := time.Now()
+			if probe, err := b.wait(t.Context(), prioritySettle, false, nil); !probe || err != nil || time.Since(began) != want {
+				t.Errorf("want a probe after %s, have %t after %s, %v", want, probe, time.Since(began), err)
+			}
+		}
+		b.answered(prioritySettle, false, limited)
+		b.answered(prioritySettle, false, limited) // was in flight at the first
+		probes(firstProbe)
+		b.answered(prioritySettle, false, &outcome{ended: time.Now()}) // too, and is no reason to end the pause
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		if _, err := b.wait(ctx, priorityExit, false, nil); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("want one at a time, have %v", err)
+		}
+		cancel()
+		b.answered(prioritySettle, true, &outcome{})
+		time.Sleep(probeEvery)
+		probes(0)
+		b.answered(prioritySettle, true, &outcome{})
+		probes(probeEvery)
+		b.answered(prioritySettle, true, limited)
+		next := make(chan time.Duration)
+		go func() {
+			began := time.Now()
+			_, _ = b.wait(t.Context(), prioritySettle, false, nil)
+			next <- time.Since(began)
+		}()
+		synctest.Wait()
+		lost := &turn{comes: make(chan bool, 1)}
+		lost.comes <- true
+		b.mu.Lock()
+		b.protected.probing = true
+		b.protected.until = time.Now()
+		b.mu.Unlock()
+		b.leave(prioritySettle, lost)
+		if have := <-next; have != 0 {
+			t.Errorf("want the turn of a caller that has left passed on, have it after %s", have)
+		}
+		b.answered(prioritySettle, true, &outcome{ended: time.Now()})
+		if probe, err := b.wait(t.Context(), priorityExit, true, nil); probe || err != nil {
+			t.Errorf("want the pause ended, have %t, %v", probe, err)
+		}
+	})
+}
+
+// The first request after a 429 places no order if another one waits: an order that is limited is uncertain until it has settled.
+func TestAProbePlacesNoOrderIfAReadWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
 		client := ready(t, openPipe(t, v))
-		v.on(exchange.FuturesPlace, status(429, "", "Retry-After", "3"))
-		kind(t, "placement", placements[exchange.FuturesPlace](t.Context(), client), "uncertain", "rate limited")
+		b := client.budgets[exchange.Futures]
+		b.answered(prioritySettle, false, &outcome{limited: true, ended: time.Now()})
+		v.on(0)
 		began := time.Now()
-		if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenPositions}); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(began); took < 3*time.Second || took > 4*time.Second {
-			t.Errorf("want 3 s, have %s", took)
+		exit := exchange.Request{Operation: exchange.FuturesPlace, Symbol: "BTC-USDT", Order: withMarket(exchange.Futures)}
+		exit.Order.Side, exit.Order.ReduceOnly = exchange.Sell, true
+		first := send(t, client, exit, began)
+		synctest.Wait()
+		<-send(t, client, exchange.Request{Operation: exchange.FuturesOpenOrders}, began)
+		<-first
+		if want := []exchange.Operation{exchange.FuturesOpenOrders, exchange.FuturesPlace}; !slices.Equal(want, v.order) || time.Since(began) != firstProbe {
+			t.Errorf("want %v after %s, have %v after %s", want, firstProbe, v.order, time.Since(began))
 		}
 	})
 }
@@ -129,14 +305,14 @@ func TestAPausedOrSpentBudgetLetsContextsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(1)
-		b.pause(10 * time.Second)
+		b.answered(priorityWatch, false, &outcome{limited: true, retryAfter: 10 * time.Second})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := b.wait(ctx, priorityWatch, nil); err != context.DeadlineExceeded {
+		if _, err := b.wait(ctx, priorityWatch, false, nil); err != context.DeadlineExceeded {
 			t.Errorf("want the context's end, have %v", err)
 		}
 		began := time.Now()
-		if err := b.wait(t.Context(), priorityWatch, nil); err != nil {
+		if _, err := b.wait(t.Context(), priorityWatch, false, nil); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(began); took < 9*time.Second || took > 9*time.Second+time.Millisecond {
@@ -175,16 +351,16 @@ func TestRecalledRequestReleasesBudget(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBudget(1)
-		if err := b.wait(t.Context(), priorityEnter, nil); err != nil { // the only token of this second
+		if _, err := b.wait(t.Context(), priorityEnter, false, nil); err != nil { // the only token of this second
 			t.Fatal(err)
 		}
 		began := time.Now()
 		recalled := make(chan struct{})
 		time.AfterFunc(100*time.Millisecond, func() { close(recalled) })
-		if err := b.wait(t.Context(), priorityEnter, recalled); err != nil || time.Since(began) != 100*time.Millisecond {
+		if probe, err := b.wait(t.Context(), priorityEnter, false, recalled); probe || err != nil || time.Since(began) != 100*time.Millisecond {
 			t.Errorf("want it to stop waiting, have %v after %s", err, time.Since(began))
 		}
-		if err := b.wait(t.Context(), priorityWatch, nil); err != nil || time.Since(began) != time.Second {
+		if _, err := b.wait(t.Context(), priorityWatch, false, nil); err != nil || time.Since(began) != time.Second {
 			t.Errorf("want the next second's to be another's, have %v after %s", err, time.Since(began))
 		}
 	})

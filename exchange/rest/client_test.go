@@ -76,13 +76,13 @@ func TestALimitedRequestIsAnOutcomeOfItsOwn(t *testing.T) {
 	outcomes := make(chan string, 100)
 	client := dial(t, server.URL, func(c *Config) {
 		c.Observe = func(o Observation) {
-			if o.Operation == exchange.SpotWallet {
+			if o.Operation == exchange.SpotPairs {
 				outcomes <- o.Outcome
 			}
 		}
 	})
-	v.on(exchange.SpotWallet, status(429, "", "Retry-After", "3600"))
-	if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet}); err == nil {
+	v.on(exchange.SpotPairs, status(429, "", "Retry-After", "3600"))
+	if _, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotPairs}); err == nil {
 		t.Error("want an error, have none")
 	}
 	if have := <-outcomes; have != rateLimited {

@@ -83,7 +83,7 @@ func TestRequestPriorities(t *testing.T) {
 				t.Errorf("nobody waits: want %d not outranked", p)
 			}
 		}
-		b.queued[waits] = append(b.queued[waits], make(chan struct{}))
+		b.queued[waits] = append(b.queued[waits], &turn{make(chan bool, 1), false})
 		for p, outranked := range want {
 			if have := b.outranked(priority(p)); have != outranked {
 				t.Errorf("one of %d waits: want %d outranked %t, have %t", waits, p, outranked, have)
@@ -219,7 +219,7 @@ func TestPausedUntil(t *testing.T) {
 		}
 		v.on(exchange.SpotWallet, status(429, `{"code":-1003,"error":"slow down"}`, "Retry-After", "7"))
 		began := time.Now()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), firstProbe/2)
 		defer cancel()
 		if _, err := client.Do(ctx, exchange.Request{Operation: exchange.SpotWallet}); err == nil {
 			t.Error("want it limited")
@@ -229,6 +229,10 @@ func TestPausedUntil(t *testing.T) {
 		}
 		if until := client.PausedUntil(exchange.Futures); !until.IsZero() {
 			t.Errorf("want futures not paused, have %s", until)
+		}
+		time.Sleep(7 * time.Second)
+		if until := client.PausedUntil(exchange.Spot); !until.IsZero() {
+			t.Errorf("want the pause over, have %s", until)
 		}
 	})
 }
@@ -261,7 +265,7 @@ func TestCanceledCallerSendsNoRequest(t *testing.T) {
 	t.Parallel()
 	canceled, end := context.WithCancel(t.Context())
 	end()
-	if err := newBudget(10).wait(canceled, priorityExit, nil); !errors.Is(err, context.Canceled) {
+	if probe, err := newBudget(10).wait(canceled, priorityExit, false, nil); probe || !errors.Is(err, context.Canceled) {
 		t.Errorf("want no turn, have %v", err)
 	}
 	v := newVenue(t)

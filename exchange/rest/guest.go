@@ -46,17 +46,23 @@ type urgentKey struct{}
 // switch uses it for its reads.
 func Urgent(ctx context.Context) context.Context { return context.WithValue(ctx, urgentKey{}, true) }
 
+// levelOf returns the priority of a request made with a context.
+func levelOf(ctx context.Context, request *exchange.Request) priority {
+	switch {
+	case ctx.Value(guestKey{}) != nil:
+		return priorityGuest
+	case ctx.Value(urgentKey{}) != nil:
+		return priorityExit
+	}
+	return priorityOf(request)
+}
+
 // await waits until a request may be sent.
-func (c *Client) await(ctx context.Context, request *exchange.Request, recalled <-chan struct{}) error {
-	level := priorityOf(request)
-	if ctx.Value(urgentKey{}) != nil {
-		level = priorityExit
-	}
-	if ctx.Value(guestKey{}) != nil {
+func (c *Client) await(ctx context.Context, level priority, of exchange.Operation, recalled <-chan struct{}) (probe bool, err error) {
+	if level == priorityGuest {
 		if err := c.guests.Wait(ctx); err != nil {
-			return err
+			return false, err
 		}
-		level = priorityGuest
 	}
-	return c.budgets[request.Operation.Market()].wait(ctx, level, recalled)
+	return c.budgets[of.Market()].wait(ctx, level, of.Places(), recalled)
 }

@@ -30,11 +30,12 @@ func TestReadsAreRetriedWithGrowingPauses(t *testing.T) {
 		{"always 503", []fault{status(503, ""), status(503, ""), status(503, ""), status(503, "")}, 4, 900 * time.Millisecond, 2 * time.Second,
 			"unavailable", "status 503"},
 		{"limited for 7 s", []fault{status(429, "", "Retry-After", "7")}, 2, 7 * time.Second, 8 * time.Second, "", ""},
+		{"a read that exits need, limited for 7 s", []fault{status(429, "", "Retry-After", "7")}, 2, firstProbe, firstProbe, "", ""},
 		{"limited until a time", []fault{func(w http.ResponseWriter, r *http.Request, answer []byte) {
 			status(429, "", "Retry-After", time.Now().Add(7*time.Second).UTC().Format(http.TimeFormat))(w, r, answer)
 		}}, 2, 6 * time.Second, 8 * time.Second, "", ""},
-		{"limited until a time that has passed", []fault{status(429, "", "Retry-After", "Fri, 31 Dec 1999 00:00:00 GMT")}, 2, 100 * time.Millisecond,
-			300 * time.Millisecond, "", ""},
+		{"limited until a time that has passed", []fault{status(429, "", "Retry-After", "Fri, 31 Dec 1999 00:00:00 GMT")}, 2, firstProbe,
+			firstProbe, "", ""},
 		{"limited for an hour", []fault{status(429, "", "Retry-After", "3600")}, 1, 0, time.Millisecond, "unavailable", "rate limited"},
 		{"refused", []fault{status(400, `{"code":2000,"error":"limit 0"}`)}, 1, 0, time.Millisecond, "refusal", "limit 0"},
 		{"a page of a firewall", []fault{status(403, "<html>")}, 1, 0, time.Millisecond, "unavailable", "status 403"},
@@ -46,12 +47,16 @@ func TestReadsAreRetriedWithGrowingPauses(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				v := newVenue(t)
 				client := ready(t, openPipe(t, v))
-				v.on(exchange.FuturesOpenOrders, c.faults...)
+				request := exchange.Request{Operation: exchange.FuturesOpenOrders}
+				if strings.HasPrefix(c.name, "limited") { // openings and market data wait as long as the exchange asks
+					request = exchange.Request{Operation: exchange.FuturesTrades, Symbol: "BTC-USDT", Limit: 1}
+				}
+				v.on(request.Operation, c.faults...)
 				began := time.Now()
-				_, err := call(t.Context(), client, exchange.Request{Operation: exchange.FuturesOpenOrders})
+				_, err := call(t.Context(), client, request)
 				took := time.Since(began)
 				kind(t, c.name, err, c.kind, c.reason)
-				if have := v.count(exchange.FuturesOpenOrders); have != c.tries {
+				if have := v.count(request.Operation); have != c.tries {
 					t.Errorf("tries: want %d, have %d", c.tries, have)
 				}
 				if took < c.least || took > c.most {
@@ -67,14 +72,14 @@ func TestRetryAfterReachesTheCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		v := newVenue(t)
 		client := ready(t, openPipe(t, v))
-		v.on(exchange.SpotWallet, status(429, "", "Retry-After", "3600"))
-		_, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet})
+		v.on(exchange.SpotPairs, status(429, "", "Retry-After", "3600"))
+		_, err := call(t.Context(), client, exchange.Request{Operation: exchange.SpotPairs})
 		var unavailable *exchange.Unavailable
-		if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != 3_600_000 || unavailable.Operation != exchange.SpotWallet {
+		if !errors.As(err, &unavailable) || unavailable.RetryAfterMS != 3_600_000 || unavailable.Operation != exchange.SpotPairs {
 			t.Errorf("want an hour, have %+v", err)
 		}
-		v.on(exchange.SpotWallet, status(429, "", "Retry-After", time.Now().Add(time.Hour+maxPause).UTC().Format(http.TimeFormat)))
-		_, err = call(t.Context(), client, exchange.Request{Operation: exchange.SpotWallet})
+		v.on(exchange.SpotPairs, status(429, "", "Retry-After", time.Now().Add(time.Hour+maxPause).UTC().Format(http.TimeFormat)))
+		_, err = call(t.Context(), client, exchange.Request{Operation: exchange.SpotPairs})
 		if !errors.As(err, &unavailable) || unavailable.RetryAfterMS < 3_599_000 || unavailable.RetryAfterMS > 3_601_000 {
 			t.Errorf("until a date in an hour: want an hour, have %+v", err)
 		}

@@ -100,6 +100,7 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 			if c.list(ctx, unknown.Key.Market, true) != nil {
 				return answer, outcome
 			}
+		case outcome.limited && levelOf(ctx, request) <= prioritySettle && tries < maxTries: // the budget decides when
 		case outcome.again && tries < maxTries:
 			if !sleep(ctx, max(pause.NextBackOff(), outcome.retryAfter)) {
 				return answer, outcome
@@ -113,11 +114,19 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 // try waits for the budget, sends the request once and reports to the observer.
 func (c *Client) try(ctx context.Context, request *exchange.Request, limit exchange.SendLimit) (exchange.Answer, outcome) {
 	began := c.config.Clock()
-	if err := c.await(ctx, request, limit.Recalled); err != nil {
-		return exchange.Answer{}, outcome{err: notSent(request.Operation, "the request budget is spent", err)}
+	budget := c.budgets[request.Operation.Market()]
+	level := levelOf(ctx, request)
+	probe, err := c.await(ctx, level, request.Operation, limit.Recalled)
+	if err != nil {
+		why := "the request budget is spent"
+		if until := budget.paused(); !until.IsZero() {
+			why = "the exchange answers 429, asked to wait until " + until.UTC().Format("15:04:05 UTC")
+		}
+		return exchange.Answer{}, outcome{err: notSent(request.Operation, why, err)}
 	}
 	ready := c.config.Clock()
 	answer, outcome := c.exchange(ctx, request, limit)
+	budget.answered(level, probe, &outcome)
 	var refusal *exchange.Refusal
 	if errors.As(outcome.err, &refusal) && refusal.Code == exchange.CodeInvalidTimestamp {
 		c.clock.invalidate()
@@ -225,11 +234,8 @@ func (c *Client) parseAnswer(request *exchange.Request, outgoing *http.Request, 
 	failed := outcome{
 		err:        c.scrubbed(err, outgoing.Header.Get(wire.HeaderSignature)),
 		again:      response.StatusCode == http.StatusTooManyRequests || response.StatusCode >= http.StatusInternalServerError,
+		limited:    response.StatusCode == http.StatusTooManyRequests,
 		retryAfter: time.Duration(received.RetryAfterMS()) * time.Millisecond,
-	}
-	if failed.limited = response.StatusCode == http.StatusTooManyRequests; failed.limited {
-		// All requests wait: continuing while limited gets an address banned.
-		c.budgets[request.Operation.Market()].pause(min(max(failed.retryAfter, firstBackoff), maxPause))
 	}
 	return answer, failed
 }

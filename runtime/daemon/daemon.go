@@ -63,6 +63,7 @@ type process struct {
 	unclean   bool    // the previous run did not end with a clean stop
 	driven    bool    // the engine was driven
 	outage    *outage // for the exchange; nil once it is reached
+	limited   pauses
 
 	lock       *journal.Holder // of the data directory
 	store      *journal.Journal

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -129,6 +130,7 @@ func (p *process) watch(ctx context.Context) (err error) {
 	}
 	ops.ToggleDebug(ctx, p.logs, p.console)
 	p.recording = startRecording(p.config, p.directory, p.metrics, p.console)
+	p.limited = pauses{until: p.venue.Client.PausedUntil, warn: p.console.Warn}
 	p.startTrades()
 	return nil
 }
@@ -152,6 +154,9 @@ func (p *process) note(n *engine.Note) {
 	p.console.Note(n)
 	p.trades.note(n)
 	p.supervisor.Note(n)
+	if _, is := n.Fact.(engine.NoteHalt); is && p.outage != nil {
+		p.outage.wake()
+	}
 	if declares(n.Fact) {
 		p.drawn = time.Time{} // shown at once
 	}
@@ -171,7 +176,7 @@ func (p *process) redraw(int64) {
 	}
 	p.drawn = now
 	status := p.machine.Status()
-	status.Degraded = append(append(status.Degraded, p.venue.Degraded()...), p.reloads.Degraded()...)
+	status.Degraded = slices.Concat(status.Degraded, p.venue.Degraded(), p.reloads.Degraded(), p.limited.states(now, status.NowMS))
 	if p.outage != nil {
 		status.Degraded = append(status.Degraded, p.outage.degraded())
 	}

@@ -31,12 +31,7 @@ var covered = map[string]bool{
 
 // trackIncidents continues the incidents of the previous run. stop saves them.
 func (p *process) trackIncidents() (stop func()) {
-	limited := &pauses{until: p.venue.Client.PausedUntil}
-	more := func(nowMS int64) []engine.Degraded {
-		return append(limited.states(time.Now(), nowMS), p.diskSpace.states(nowMS)...)
-	}
-	return p.board.TrackIncidents(p.directory, p.heldBack(), more, p.reportIncident,
-		p.incidentsUnsaved)
+	return p.board.TrackIncidents(p.directory, p.heldBack(), p.diskSpace.states, p.reportIncident, p.incidentsUnsaved)
 }
 
 func (p *process) incidentsUnsaved(err error) {
@@ -133,6 +128,7 @@ const longestGap = 30 * time.Second
 // pauses count as one.
 type pauses struct {
 	until func(exchange.Market) time.Time
+	warn  func(event, format string, arguments ...any)
 	first [2]int64 // of consecutive pauses, by market
 	last  [2]time.Time
 }
@@ -143,6 +139,8 @@ func (p *pauses) states(now time.Time, nowMS int64) (all []engine.Degraded) {
 		if until.After(p.last[i]) {
 			if p.first[i] == 0 {
 				p.first[i] = nowMS
+				p.warn("exchange.limited", "LIMITED   the exchange answers 429 on %s and asks to wait until %s: openings and market data do, "+
+					"exits, cancels and the reads that they need do not", market, until.UTC().Format(time.TimeOnly))
 			}
 			p.last[i] = until
 		}
@@ -151,7 +149,8 @@ func (p *pauses) states(now time.Time, nowMS int64) (all []engine.Degraded) {
 			continue
 		}
 		all = append(all, engine.Degraded{State: "rate_limited", Scope: account.Scope{Symbol: exchange.SymbolKey{Market: market}}, SinceMS: p.first[i],
-			Cause:  "the exchange answers 429: too many requests",
+			Cause: "the exchange answers 429: too many requests, asked to wait until " + p.last[i].UTC().Format(time.TimeOnly) +
+				"; openings and market data do, exits, cancels and the reads that they need do not",
 			Remedy: "use fewer symbols or less frequent schedules; check for another program on the same key or address; set exchange.requests_per_second"})
 	}
 	return all

@@ -14,7 +14,8 @@ import (
 func TestPausesThatFollowEachOtherAreOneState(t *testing.T) {
 	t.Parallel()
 	var until time.Time
-	p := &pauses{until: func(m exchange.Market) time.Time {
+	logged := 0
+	p := &pauses{warn: func(string, string, ...any) { logged++ }, until: func(m exchange.Market) time.Time {
 		if m == exchange.Spot {
 			return until
 		}
@@ -28,14 +29,16 @@ func TestPausesThatFollowEachOtherAreOneState(t *testing.T) {
 			until = now.Add(2 * time.Second)
 		}
 		for _, d := range p.states(now, int64(second)*1000) {
-			if d.State != "rate_limited" || d.Scope.Symbol.Market != exchange.Spot {
+			want := "asked to wait until " + until.Format(time.TimeOnly) + "; openings"
+			if d.State != "rate_limited" || d.Scope.Symbol.Market != exchange.Spot || !strings.Contains(d.Cause, want) {
 				t.Fatalf("want spot limited, have %+v", d)
 			}
 			since = append(since, d.SinceMS)
 		}
 	}
-	if len(since) == 0 || since[0] != 10_000 || since[len(since)-1] != 10_000 || len(since) != 113 {
-		t.Errorf("want one state from second 10 until 30 s after the last pause ended at 92, have %d seconds from %v", len(since), since)
+	if logged != 1 || len(since) == 0 || since[0] != 10_000 || since[len(since)-1] != 10_000 || len(since) != 113 {
+		t.Errorf("want one state from second 10 until 30 s after the last pause ended at 92, logged once, have %d seconds from %v, logged %d times",
+			len(since), since, logged)
 	}
 }
 

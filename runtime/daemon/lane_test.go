@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"botd/configs"
+	"botd/exchange"
 	"botd/exchange/rest"
 	"botd/internal/failure"
 	"botd/reconcile"
@@ -101,7 +102,7 @@ func TestTheBoardIsDrawnFourTimesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &process{metrics: ops.NewMetrics("demo", ops.Build{}), board: view.NewBoard("demo", "one"), machine: idle(t, record.LevelPause),
 			venue: &gateway.Exchange{}, reloads: reload.New(&configs.Config{}, "", nil), lane: lane.New(lane.Config{}),
-			outage: &outage{since: time.Now(), cause: "refused"}}
+			outage: &outage{since: time.Now(), cause: "refused"}, limited: pauses{until: func(exchange.Market) (none time.Time) { return none }}}
 		began := time.Now()
 		p.redraw(0)
 		states := func() (all []string) {

@@ -103,8 +103,8 @@ func TestAnOutageIsShownWithItsStrategies(t *testing.T) {
 // TestAPauseAfterAQuietTimeIsAnotherOne has the second begin when the first has been over for half a minute.
 func TestAPauseAfterAQuietTimeIsAnotherOne(t *testing.T) {
 	t.Parallel()
-	now, until := time.Unix(1_000, 0), time.Time{}
-	p := &pauses{until: func(market exchange.Market) time.Time {
+	now, until, logged := time.Unix(1_000, 0), time.Time{}, 0
+	p := &pauses{warn: func(string, string, ...any) { logged++ }, until: func(market exchange.Market) time.Time {
 		if market == exchange.Spot {
 			return until
 		}
@@ -123,6 +123,9 @@ func TestAPauseAfterAQuietTimeIsAnotherOne(t *testing.T) {
 		if len(all) != map[bool]int{false: 1}[c.since == 0] || len(all) == 1 && (all[0].SinceMS != c.since || all[0].Scope.Symbol.Market != exchange.Spot) {
 			t.Errorf("%d: want it since %d, have %+v", i, c.since, all)
 		}
+	}
+	if logged != 2 {
+		t.Errorf("want each logged, have %d", logged)
 	}
 }
 

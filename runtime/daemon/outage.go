@@ -24,9 +24,9 @@ import (
 
 // How often a start tries a venue that it does not reach, and how often that is logged.
 const (
-	patience   = 3 * time.Second // of the start, before it logs that it waits
-	firstReach = time.Second
-	maxReach   = 15 * time.Second
+	patience   = 3 * time.Second  // of the start, before it logs that it waits
+	reachEvery = 2 * time.Second  // positions may lack their stops meanwhile
+	maxReach   = 15 * time.Second // of one try
 	logEvery   = time.Minute
 )
 
@@ -34,6 +34,7 @@ const (
 type outage struct {
 	strategies []configs.StrategyConfig
 	since      time.Time
+	halted     chan struct{} // receives when a halt arrives
 
 	mu       sync.Mutex // guards all below
 	cause    string
@@ -55,7 +56,7 @@ func (p *process) reach(ctx context.Context) error {
 	if !waitable(err) || ctx.Err() != nil {
 		return err
 	}
-	p.outage = &outage{strategies: p.config.Strategies, since: time.Now(), cause: printable.Error(err), tries: 1}
+	p.outage = &outage{strategies: p.config.Strategies, since: time.Now(), cause: printable.Error(err), tries: 1, halted: make(chan struct{}, 1)}
 	defer func() { p.outage = nil }()
 	until, reached := context.WithCancel(ctx)
 	defer reached()
@@ -74,7 +75,7 @@ func (p *process) reach(ctx context.Context) error {
 // decide that a symbol is gone, and one without any symbol shows that the exchange is not ready. A paper account takes its symbols when
 // it is reached.
 func (p *process) tryReach(ctx context.Context, within time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, within)
+	ctx, cancel := context.WithTimeout(rest.Urgent(ctx), within) // a kill switch may wait for it
 	defer cancel()
 	symbols := p.venue.Client.Symbols()
 	if err := p.venue.Reach(ctx); err != nil || p.config.Mode == configs.Paper || allListed(p.config.Strategies, symbols) {
@@ -101,13 +102,28 @@ func allListed(strategies []configs.StrategyConfig, symbols *rest.SymbolTable) b
 }
 
 // attempt tries to reach the exchange until it is reached, something else is wrong, or the
-// context ends.
+// context ends. A halt makes it try at once, even while a try hangs.
 func (p *process) attempt(ctx context.Context) error {
-	for pause := firstReach; ; pause = min(2*pause, maxReach) {
-		if !sleep(ctx, pause) {
+	for {
+		select {
+		case <-ctx.Done():
 			return nil
+		case <-p.outage.halted:
+		case <-time.After(reachEvery):
 		}
-		err := p.tryReach(ctx, maxReach)
+		trying, abandon := context.WithCancel(ctx)
+		tried := make(chan error, 1)
+		go func() { tried <- p.tryReach(trying, maxReach) }()
+		var err error
+		select {
+		case err = <-tried:
+			abandon()
+		case <-p.outage.halted:
+			abandon()
+			<-tried
+			p.outage.wake()
+			continue
+		}
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -116,6 +132,14 @@ func (p *process) attempt(ctx context.Context) error {
 		}
 		p.outage.failed(err)
 		p.supervisor.Notify("WATCHDOG=1")
+	}
+}
+
+// wake makes the next try begin at once.
+func (o *outage) wake() {
+	select {
+	case o.halted <- struct{}{}:
+	default:
 	}
 }
 
@@ -141,7 +165,7 @@ func (o *outage) degraded() engine.Degraded {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return engine.Degraded{State: "waiting", Cause: o.cause, SinceMS: o.since.UnixMilli(),
-		Remedy: "ends when the exchange answers, retried every few seconds; meanwhile nothing is read or sent, orders on the exchange " +
+		Remedy: "ends when the exchange answers, retried every two seconds; meanwhile nothing is read or sent, orders on the exchange " +
 			"stay, halts are journalled"}
 }
 
@@ -235,7 +259,7 @@ func (p *process) serveUntilReached(ctx context.Context) error {
 
 // watchOutage logs from time to time that botd waits for the exchange.
 func (p *process) watchOutage(ctx context.Context) {
-	ticker := time.NewTicker(firstReach)
+	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
 		select {

@@ -108,7 +108,7 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 		t.Errorf("want it watched while it waits and afterwards, have %d and %d", waited, traded)
 	}
 	inOrder(t, first, "warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried 1 times in 0s: ", "error trading.halted HALTED    news",
-		"warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried 7 times in 1m0s: ") // after 1, 2, 4, 8, 15 and 15 seconds
+		"warn daemon.waiting WAITING   for http://127.0.0.1:8421, tried 1") // 16 to 19 times: two seconds after the four requests of the one before
 	lines := logLines(last)
 	inOrder(t, lines, "info daemon.started ", "info daemon.reconciled ", "warn exchange.key_refused key       the files of key or secret have changed",
 		"warn exchange.key_refused ", "warn exchange.key_rotated key       requests are signed with the key now in its files", "warn exchange.key_refused ",
@@ -133,6 +133,31 @@ func TestAStartWaitsForItsExchange(t *testing.T) {
 		"WAITING   for ") {
 		t.Errorf("want the wait and one summary, have %s", all)
 	}
+}
+
+// TestAHaltHasAnAwaitedExchangeTriedAtOnce uses an exchange that leaves requests unanswered, and returns just before the halt: a request that was sent
+// before is not waited for.
+func TestAHaltHasAnAwaitedExchangeTriedAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWatched(t, scrapeEvery)
+	w.set(func(r *http.Request, next func() (*http.Response, error)) (*http.Response, error) {
+		if w.within(0, 27*time.Second) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}
+		return next()
+	})
+	w.run(live(t, liveRoot, nil), configs.Live, time.Minute, func(p *process) {
+		w.until(27 * time.Second)
+		inOrder(t, logLines(p), "warn daemon.waiting ")
+		w.send(p, &engine.EventHalt{Level: record.LevelFlatten, Reason: "a drill"})
+		for !slices.ContainsFunc(logLines(p), func(line string) bool { return strings.Contains(line, " daemon.reconciled ") }) {
+			if w.until(time.Since(w.began) + 10*time.Millisecond); time.Since(w.began) > 29*time.Second {
+				t.Errorf("want it to have read the account within two seconds, have\n%s", strings.Join(logLines(p), "\n"))
+				return
+			}
+		}
+	})
 }
 
 // TestAStrategysTradesAreItsOwn covers what two strategies traded, one of which is closed by a halt. The file of the other is removed, which is declared.

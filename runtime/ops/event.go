@@ -41,6 +41,7 @@ var Events = []Event{
 	{"exchange.blind", "error", "the account, a market or a symbol cannot be read: nothing opens there"},
 	{"exchange.key_refused", "warn", "the files of key or secret have changed, and why they are not used"},
 	{"exchange.key_rotated", "warn", "requests are signed with the key now in its files"},
+	{"exchange.limited", "warn", "the exchange answers 429, and until when it asks to wait: openings and market data do, exits and what they need do not"},
 	{"exchange.stale", "warn", "the exchange reported older data than before"},
 	{"exchange.unavailable", "warn", "a read failed"},
 	{"exchange.unmeasured", "warn", "live: assumptions about the venue that no probe has measured"},

@@ -31,12 +31,12 @@ func listedAgain(t *testing.T) (fault string) {
 		omitted := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
 		d := startWithout(t, &omitted, directory, first.journal.records)
 		defer d.stop()
-		if logged := d.after(65 * time.Second); logged != "" || d.missing(t.Context())["two"] != omitted || d.relisted.Load() != 6 {
-			fault += fmt.Sprintf("omitted: want it missing, and the list read each ten seconds, have %v, %d reads, %q\n", d.missing(t.Context()),
+		if logged := d.after(65 * time.Second); logged != "" || d.missing(t.Context())["two"] != omitted || d.relisted.Load() != 21 {
+			fault += fmt.Sprintf("omitted: want it missing, and the list read each three seconds, have %v, %d reads, %q\n", d.missing(t.Context()),
 				d.relisted.Load(), logged)
 		}
 		d.omitted.Store(nil)
-		if logged := d.after(10 * time.Second); !strings.Contains(logged, "config.strategy_reloaded config two: DIR/strategies/two.yaml is loaded") {
+		if logged := d.after(relistEvery); !strings.Contains(logged, "config.strategy_reloaded config two: DIR/strategies/two.yaml is loaded") {
 			fault += fmt.Sprintf("listed again: want it loaded, have %q\n", logged)
 		}
 		reads := d.relisted.Load()

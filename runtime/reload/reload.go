@@ -31,7 +31,7 @@ const filesEvery = 2 * time.Second
 
 // How often the exchange's symbols are read again while the start found none for a strategy, and how long that may take.
 const (
-	relistEvery = 10 * time.Second
+	relistEvery = 3 * time.Second // a halt may wait for it
 	relistMost  = 5 * time.Second
 )
 

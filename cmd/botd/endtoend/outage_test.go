@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"botd/internal/failure"
 )
@@ -157,11 +158,12 @@ func TestStartWithoutSymbolsWaits(t *testing.T) {
 			continue
 		}
 		f.log.wait(t, `"daemon.waiting"`)
-		answer := f.run(failure.Temporary, "halt", "--level", "flatten", "--reason", "a test", "--yes", "--wait", "2s")
+		answer := f.run(failure.Temporary, "halt", "--level", "flatten", "--reason", "a test", "--yes")
 		if !strings.Contains(answer, "lists no futures symbol") {
 			t.Errorf("want the cause, have %s", answer)
 		}
-		f.set(func() { f.alter = nil })
+		time.AfterFunc(time.Second, func() { f.set(func() { f.alter = nil }) })
+		f.run(failure.OK, "halt", "--level", "flatten", "--reason", "a test", "--yes", "--wait", "30s")
 		eventually(t, "flat", func() bool { return f.filledOf("SELL") == 1 && f.resting() == 0 })
 	}
 }

@@ -25,7 +25,7 @@ type HaltProgress struct {
 }
 
 // FollowHalt reports the progress of a halt, line by line, until its effect is complete on the exchange, or, without a
-// time to wait, in progress there.
+// time to wait, in progress there. A daemon that waits for its exchange takes longer than anybody wants to wait who did not ask for it.
 func (d *Daemon) FollowHalt(ctx context.Context, scope string, wait time.Duration, report func(line string)) (state HaltProgress, err error) {
 	ctx, cancel := context.WithTimeout(ctx, max(wait, followLeast))
 	defer cancel()
@@ -38,7 +38,9 @@ func (d *Daemon) FollowHalt(ctx context.Context, scope string, wait time.Duratio
 			state = haltOf(status.Degraded, scope)
 			if cause := unreached(status.Degraded); cause != "" {
 				state.Blind = []string{"the account cannot be seen: " + cause}
-				return state, state.unfinished(report, 0)
+				if wait <= 0 {
+					return state, state.unfinished(report, 0)
+				}
 			}
 			if state.Doing != "" && state.Doing != reported {
 				report("in progress: " + state.Doing)
