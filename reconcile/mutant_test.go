@@ -34,10 +34,13 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 				t.Errorf("want the stop enlarged, have %q", summary(d.intents))
 			}
 		},
-		"shown_end_ignored":     func(t testing.TB) { endedStop{forMS: 10_000, inHistory: true}.check(t) },
-		"resting_sale_not_sold": func(t testing.TB) { endedStop{forMS: 3_000, filled: 10, sold: true, want: true}.check(t) },
-		"denied_without_end":    func(t testing.TB) { deniedStop{freezes: true, want: 2}.check(t) },
-		"denied_by_others":      func(t testing.TB) { deniedStop{others: "0.5", want: 12}.check(t) },
+		"shown_end_ignored":           func(t testing.TB) { endedStop{forMS: 10_000, inHistory: true}.check(t) },
+		"resting_sale_not_sold":       func(t testing.TB) { endedStop{forMS: 3_000, filled: 10, sold: true, want: true}.check(t) },
+		"unfrozen_stop_believed":      func(t testing.TB) { endedStop{forMS: 3_000, unfrozen: true, want: true}.check(t) },
+		"release_begins_again":        listShowsReleasedStop,
+		"wallet_of_before_the_cancel": listShowsReleasedStop,
+		"denied_without_end":          func(t testing.TB) { deniedStop{freezes: true, want: 2}.check(t) },
+		"denied_by_others":            func(t testing.TB) { deniedStop{others: "0.5", want: 12}.check(t) },
 		"accepted_purchase_ignored": func(t testing.TB) {
 			acceptedPurchase(t, "0", exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)}, 10)
 		},

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -455,7 +456,10 @@ func (s positionComparison) measureResidual(symbol *SymbolState) {
 // noteOpenAgain records that a list not older than the release shows the order as open.
 func (s orderRows) noteOpenAgain(p *account.Placement) {
 	s.tracker.noteOmitted(p.ClientOrderID(), 0)
-	if s.tracker.readBeganMS > s.tracker.delivery(p).releasedMS+s.tracker.Bounds().StalenessMS && !canceledBefore(s.tracker, p) {
+	switch known := s.tracker.delivery(p); {
+	case canceledBefore(s.tracker, p):
+		s.tracker.release(p.ClientOrderID(), cmp.Or(known.releasedMS, known.canceledMS, known.unableMS))
+	case s.tracker.readBeganMS > known.releasedMS+s.tracker.Bounds().StalenessMS:
 		s.tracker.holdAgain(p.ClientOrderID())
 	}
 }

@@ -291,17 +291,35 @@ func TestPurposesOfEndedOrdersAreStored(t *testing.T) {
 	}
 }
 
-// The list ends the release if it began more than L after the answer.
+// The list ends the release if it began more than L after the answer, unless a wallet that was read since the answer freezes nothing for the stop.
 func TestListShowsReleasedStop(t *testing.T) {
 	t.Parallel()
-	for afterMS, stands := range map[int64]bool{1_000: false, 1_001: true} {
+	listShowsReleasedStop(t)
+}
+
+func listShowsReleasedStop(t testing.TB) {
+	for _, c := range []struct {
+		afterMS, walletMS int64 // relative to the answer; 0 for no other wallet
+		frozen            exchange.Quantity
+		stands            bool
+	}{
+		{afterMS: 1_000, frozen: 10}, {afterMS: 1_001, frozen: 10, stands: true}, {afterMS: 1_001, frozen: 9},
+		{afterMS: 1_001, walletMS: 1, frozen: 9}, {afterMS: 1_001, walletMS: -1, frozen: 9, stands: true},
+	} {
 		w := explains(t, 10, 0)
 		stop := w.places(placement.StopLoss, 9, stopOf(10))
-		w.tracker.NoteReleased(stop.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, w.now)
-		w.now += afterMS
-		w.reads(1_000, 10, stop).orderRows().noteOpenAgain(w.tracker.Placement(stop.ClientOrderID))
-		if released := w.tracker.known(stop.ClientOrderID).releasedMS != 0; released == stands {
-			t.Errorf("a list of %d ms after the answer: want it to stand again %t", afterMS, stands)
+		answeredMS := w.now
+		w.tracker.NoteReleased(stop.ClientOrderID, &exchange.Order{ID: 9, Status: exchange.StatusCanceled}, answeredMS)
+		w.now += c.afterMS
+		s := w.reads(1_010-c.frozen, c.frozen, stop)
+		if c.walletMS != 0 {
+			w.tracker.walletFromMS = answeredMS + c.walletMS
+		}
+		for range 2 { // the second list finds what the first one concluded
+			s.orderRows().noteOpenAgain(w.tracker.Placement(stop.ClientOrderID))
+		}
+		if at := w.tracker.known(stop.ClientOrderID).releasedMS; (at == 0) != c.stands || at != 0 && at != answeredMS {
+			t.Errorf("%+v: want it to stand again %t, have it released at %d of %d", c, c.stands, at, answeredMS)
 		}
 	}
 }

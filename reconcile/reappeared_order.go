@@ -10,7 +10,8 @@ import (
 
 // An order that has ended according to open list and history, to its read by id, or to the answer to its cancel, may rest after all. A list that shows it
 // open again may only be old. The order rests if lists show it for longer than L and the spot history does not show its end, or its read by id
-// shows it open: then it is botd's again, a stop protects the position again, and any other order is canceled.
+// shows it open: then it is botd's again, a stop protects the position again, and any other order is canceled. So is a spot stop for
+// which the wallet freezes nothing: the answer to its cancel decides whether it rested.
 
 // reappearedOrder is an order that has ended and that the newest open list shows.
 type reappearedOrder struct {
@@ -76,14 +77,15 @@ func (s orderRows) restore(symbol *SymbolState, row *exchange.Order) {
 	}
 	unsold := max(0, former.Filled-row.Filled)
 	stop := row.Type.StopLoss() && (row.Market == exchange.Spot && row.Side == exchange.Sell || row.Reduces()) // any other one opens a position
-	body := record.Found{Purpose: s.tracker.purposeOf(id), Filled: former.Filled, Duplicate: !stop,
+	unfrozen := row.Market == exchange.Spot && symbol.frozenUnexplained < row.Remaining()
+	body := record.Found{Purpose: s.tracker.purposeOf(id), Filled: former.Filled, Duplicate: !stop || unfrozen,
 		Evidence: "order " + id + " rests on the exchange although it was shown as ended"}
 	if stop {
 		body.Purpose = placement.StopLoss
 	}
 	switch {
 	case unsold == 0:
-	case row.Market == exchange.Spot && row.Side == exchange.Sell && symbol.frozenUnexplained >= row.Remaining():
+	case row.Market == exchange.Spot && row.Side == exchange.Sell && !unfrozen:
 		body.Filled = row.Filled
 		others := s.tracker.baseBalance(symbol) - symbol.Known() + symbol.Fees() - unsold
 		if others < symbol.Baseline() { // a wallet read since then attributed the units to others

@@ -20,6 +20,7 @@ func TestOldListTakesNoEndedStopBack(t *testing.T) {
 		"with an interruption":                 {forMS: 3_000, interrupted: true},
 		"filled, and the wallet shows it sold": {forMS: 3_000, filled: 10, sold: true, want: true},
 		"filled, and the wallet holds it":      {forMS: 3_000, filled: 10, want: true},
+		"the wallet freezes nothing for it":    {forMS: 3_000, unfrozen: true, want: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,6 +36,7 @@ type endedStop struct {
 	interrupted bool
 	filled      exchange.Quantity
 	sold        bool
+	unfrozen    bool
 	want        bool
 }
 
@@ -53,8 +55,12 @@ func (c endedStop) check(t testing.TB) {
 	w.now += 1_000
 	w.apply(record.Record{AtMS: w.now, ClientOrderID: stop.ClientOrderID, Body: record.Ended{OrderID: 8, State: state, Filled: c.filled}})
 	frozen, left := "0.01", exchange.Quantity(10)
+	free := "0"
 	if c.sold {
 		frozen, left = "0", 0
+	}
+	if c.unfrozen {
+		free, frozen = frozen, free
 	}
 	for fromMS := w.now; w.now <= fromMS+c.forMS; w.now += 500 {
 		rows, history := []exchange.Order{stop}, []exchange.Order(nil)
@@ -66,7 +72,7 @@ func (c endedStop) check(t testing.TB) {
 		}
 		for _, observed := range w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf(rows),
 			History: exchange.FetchedOf(history), HistoryWhole: !c.partial,
-			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Frozen: exchange.MustAmount(frozen)}})}) {
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount(free), Frozen: exchange.MustAmount(frozen)}})}) {
 			if _, found := observed.Body.(record.Found); found && !c.want {
 				t.Fatalf("want it not taken back, have %s", observed.Summary())
 			}
@@ -82,8 +88,8 @@ func (c endedStop) check(t testing.TB) {
 	if known := w.tracker.Symbol(coin).Known(); known != left {
 		t.Errorf("want a position of %d, have %d", left, known)
 	}
-	if again != nil && again.Duplicate() != c.sold {
-		t.Errorf("want it canceled: %t, have %t", c.sold, again.Duplicate())
+	if canceled := c.sold || c.unfrozen; again != nil && again.Duplicate() != canceled {
+		t.Errorf("want it canceled: %t, have %t", canceled, again.Duplicate())
 	}
 }
 

@@ -55,13 +55,28 @@ func (t *Tracker) NoteCancelRefused(clientOrderID string, atMS int64) {
 	}
 }
 
-// canceledBefore reports whether a spot stop has ended although the open list shows it: the exchange has answered that it canceled the stop, or the stop is
-// from before the start, which forgets such answers; it refuses to cancel the stop again, and the wallet freezes less than the listed sales need. Then the
-// list is old, and nobody else has canceled the stop.
+// canceledBefore reports whether a spot stop has ended although a list shows it. Either the exchange has answered that it canceled the stop, and a wallet
+// read since then freezes nothing for it: two witnesses against one. Or the stop is from before the start, which forgets such answers, the exchange refuses to
+// cancel it again, and the wallet freezes less than the listed sales need. Then the list is old, and nobody else has canceled the stop.
 func canceledBefore(t *Tracker, p *account.Placement) bool {
 	known, symbol := t.delivery(p), t.Symbol(p.Symbol())
-	canceled := known.canceledMS != 0 || forgetsCancel(t, p)
-	return canceled && known.unableMS > known.canceledMS && symbol.rules != nil && t.freezesLess(symbol)
+	switch {
+	case symbol.rules == nil:
+		return false
+	case known.canceledMS != 0:
+		held := t.frozenBeyondSales(symbol)
+		if known.releasedMS == 0 {
+			held += p.Remaining()
+		}
+		return t.walletFromMS > known.canceledMS && held < p.Remaining()
+	}
+	return known.unableMS != 0 && forgetsCancel(t, p) && t.freezesLess(symbol)
+}
+
+// frozenBeyondSales returns the quantity that the newest wallet freezes beyond all open sales of a spot symbol's asset.
+func (t *Tracker) frozenBeyondSales(symbol *SymbolState) exchange.Quantity {
+	on := t.inputs(&Desired{}, symbol, 0)
+	return on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(t.Balance(symbol.rules.Base).Frozen))
 }
 
 // hasEnded reports whether an order that the open list does not show has ended in any way: the
