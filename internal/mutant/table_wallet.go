@@ -47,7 +47,7 @@ var wallet = []Row{
 		"reconcile TestOldListTakesNoEndedStopBack",
 		edit("reconcile.orderRows.restore", "!stop || «unfrozen»", "false")},
 	{"release_begins_again", "an old list that shows a canceled stop begins the wait for its release again", "13", "reconcile TestListShowsReleasedStop",
-		edit("reconcile.orderRows.noteOpenAgain", "«known.releasedMS, known.canceledMS», known.unableMS", "s.tracker.readBeganMS")},
+		edit("reconcile.orderRows.noteOpenAgain", "canceledBefore(s.tracker, p)", "false")},
 	{"wallet_of_before_the_cancel", "a wallet from before the answer to a stop's cancel shows that the stop has ended", "13",
 		"reconcile TestListShowsReleasedStop",
 		edit("reconcile.canceledBefore", "t.walletFromMS > known.canceledMS", "true")},
