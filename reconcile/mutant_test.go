@@ -84,6 +84,7 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"executed_exit_unknown":     exitBeyondItsAnswer,
 		"row_left_out":              func(t testing.TB) { shownOnce(t, false) },
 		"row_left_out_at_start":     shownOnceAfterStart,
+		"explaining_order_unread":   func(t testing.TB) { explainingOrder(t, 4, 1) },
 		"unexplained_stripped":      shownByOneList,
 		"margin_unasked":            func(t testing.TB) { marginOfLess(t, ForeignIgnore) },
 		"wallet_trusted":            stopDespiteShortfall,

@@ -249,6 +249,24 @@ func TestOrdersQueriedByID(t *testing.T) {
 	}
 }
 
+// A position that fills do not explain may be the result of a resting order that an old list still shows: it is read by id (seed 1103009537).
+func TestOrderThatMayExplainAPositionIsQueriedByID(t *testing.T) {
+	t.Parallel()
+	for residual, want := range map[exchange.Quantity]int{0: 0, 4: 1, 20: 1, -4: 0} {
+		explainingOrder(t, residual, want)
+	}
+}
+
+func explainingOrder(t testing.TB, residual exchange.Quantity, want int) {
+	d := newDesk(t)
+	id := d.rests(placement.Order, 11, buys)
+	d.tracker.Symbol(bitcoin).residual = residual
+	rows := exchange.FetchedOf([]exchange.Order{d.order(id, 11, exchange.StatusOpen, 10, 0)})
+	if have := d.tracker.Vanished(&Snapshot{FuturesOrders: rows}); len(have) != want {
+		t.Errorf("a difference of %d: want %d orders read by id, have %d", residual, want, len(have))
+	}
+}
+
 // Botd's own order becomes uncertain, and the filled quantity that the row shows is booked. A foreign row is an unknown order.
 func TestUnreadableRowIsHandled(t *testing.T) {
 	t.Parallel()

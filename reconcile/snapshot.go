@@ -74,7 +74,7 @@ func (s *Snapshot) Orders(market exchange.Market) exchange.Fetched[exchange.Orde
 }
 
 // Vanished returns the live placements that must be read by id: those with an order id that their market's open list does not show, and those that
-// were canceled or may have ended with a position, because an old list may still show them.
+// were canceled, may have ended with a position, or may explain why a position differs from the fills, because an old list may still show them.
 func (t *Tracker) Vanished(s *Snapshot) []*account.Placement {
 	var vanished []*account.Placement
 	for _, market := range [...]exchange.Market{exchange.Futures, exchange.Spot} {
@@ -95,7 +95,7 @@ func (t *Tracker) Vanished(s *Snapshot) []*account.Placement {
 				}
 				next, shown = slices.BinarySearch(open, p.OrderID())
 			}
-			if next++; !shown || t.CancelMS(p.ClientOrderID()) != 0 || t.outlived(p) {
+			if next++; !shown || t.CancelMS(p.ClientOrderID()) != 0 || t.outlived(p) || t.mayExplain(p) {
 				vanished = append(vanished, p)
 			}
 		}
@@ -112,6 +112,11 @@ func (t *Tracker) outlived(p *account.Placement) bool {
 	}
 	symbol := t.Symbol(p.Symbol())
 	return symbol.read && symbol.AtVenue() == 0 || p.SentMS()+maxClockStepMS < symbol.createdMS
+}
+
+// mayExplain reports whether an order may have been executed, because the newest list of positions differs from the fills on its side.
+func (t *Tracker) mayExplain(p *account.Placement) bool {
+	return p.Order().Market == exchange.Futures && explained(p, t.Symbol(p.Symbol()).residual) != 0
 }
 
 // openIDs appends the exchange's ids of a market's open orders, including unreadable rows, and
