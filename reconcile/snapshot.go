@@ -95,7 +95,7 @@ func (t *Tracker) Vanished(s *Snapshot) []*account.Placement {
 				}
 				next, shown = slices.BinarySearch(open, p.OrderID())
 			}
-			if next++; !shown || t.CancelMS(p.ClientOrderID()) != 0 || t.outlived(p) || t.mayExplain(p) {
+			if next++; !shown || t.CancelMS(p.ClientOrderID()) != 0 || t.outlived(p) || mayExplain(t, p) {
 				vanished = append(vanished, p)
 			}
 		}
@@ -115,7 +115,7 @@ func (t *Tracker) outlived(p *account.Placement) bool {
 }
 
 // mayExplain reports whether an order may have been executed, because the newest list of positions differs from the fills on its side.
-func (t *Tracker) mayExplain(p *account.Placement) bool {
+func mayExplain(t *Tracker, p *account.Placement) bool {
 	return p.Order().Market == exchange.Futures && explained(p, t.Symbol(p.Symbol()).residual) != 0
 }
 

@@ -64,19 +64,14 @@ func canceledBefore(t *Tracker, p *account.Placement) bool {
 	case symbol.rules == nil:
 		return false
 	case known.canceledMS != 0:
-		held := t.frozenBeyondSales(symbol)
+		on := t.inputs(&Desired{}, symbol, 0)
+		held := on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(t.Balance(symbol.rules.Base).Frozen))
 		if known.releasedMS == 0 {
 			held += p.Remaining()
 		}
 		return t.walletFromMS > known.canceledMS && held < p.Remaining()
 	}
 	return known.unableMS != 0 && forgetsCancel(t, p) && t.freezesLess(symbol)
-}
-
-// frozenBeyondSales returns the quantity that the newest wallet freezes beyond all open sales of a spot symbol's asset.
-func (t *Tracker) frozenBeyondSales(symbol *SymbolState) exchange.Quantity {
-	on := t.inputs(&Desired{}, symbol, 0)
-	return on.saleEvidence().balanceAfterSales(symbol.rules.QuantityOf(t.Balance(symbol.rules.Base).Frozen))
 }
 
 // hasEnded reports whether an order that the open list does not show has ended in any way: the

@@ -31,7 +31,7 @@ var belief = []Row{
 		}},
 	{"explaining_order_unread", "an order that an old list shows open is not read by id, though the position that it may have opened is listed", "39",
 		"reconcile TestOrderThatMayExplainAPositionIsQueriedByID",
-		edit("reconcile.Tracker.mayExplain", "explained(p, t.Symbol(p.Symbol()).residual) != 0", "false")},
+		edit("reconcile.mayExplain", "explained(p, t.Symbol(p.Symbol()).residual) != 0", "false")},
 	{"half_wallet_trusted", "a wallet that freezes less than the open orders cancels stops", "40", "reconcile TestWalletThatFreezesTooLittleCancelsNoStop",
 		edit("reconcile.observedAccount.freezesLess", "o.listedUnfrozen(symbol) > 0", "false")},
 	{"read_before_it_arrived", "a list read before a stop arrived shows that it has ended", "11", "reconcile TestReadsFromBeforeArrivalDoNotEndStop",
