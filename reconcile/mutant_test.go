@@ -266,6 +266,10 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"prior_forgotten": func(t testing.TB) {
 			exitWithoutMoney(t, 0, true, true, [3]string{"0.005", "0.005", "10000"}, 10)
 		},
+		"unpaid_bought":            func(t testing.TB) { purchaseDeposit{held: "1.09", money: "9900"}.check(t) },
+		"deposit_covers_sale":      func(t testing.TB) { depositInPlace{deposit: 20, sold: 10}.check(t) },
+		"unconfirmed_from_deposit": unconfirmedNextToDeposit,
+		"former_stops_ignored":     func(t testing.TB) { formerStops{rows: []exchange.Quantity{4, 6}}.check(t) },
 		"short_wallet_sold": func(t testing.TB) {
 			exitOfSoldElsewhere(t, soldElsewhere{rounds: 1, wallet: "1.01", sold: 4, ids: true, unread: true})
 		},

@@ -36,8 +36,9 @@ func (s *survey) unlistedOrders() unlistedOrders {
 	return unlistedOrders{&s.evidence, &s.recorder, &s.spotList, slices.Contains(s.old, exchange.Spot)}
 }
 
-// infer applies the wallet's evidence about orders that the open list does not show.
-func (s unlistedOrders) infer(symbol *SymbolState) {
+// infer applies the wallet's evidence about orders that the open list does not show. It reports whether they include purchases, none of which has cost any
+// money yet: what the wallet shows beyond the fills is then foreign.
+func (s unlistedOrders) infer(symbol *SymbolState) (unpaid bool) {
 	s.noteRefusedSales(symbol)
 	before, sold := symbol.spot.unlisted.inferred, exchange.Quantity(0)
 	for _, p := range symbol.live {
@@ -63,6 +64,7 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 	bought, maxBought, sinceMS := s.unlistedPurchases(symbol)
 	inherited, explained := s.tracker.inheritedStops(symbol), bought
 	bought, maxBought = max(bought, inherited), max(maxBought, inherited)
+	unpaid = bought == 0 && maxBought > 0
 	own := s.tracker.balanceBeyondFills(symbol) - s.unclaimedPurchases(symbol, sinceMS)
 	if least := s.walletEvidence().boughtByMoney(symbol); least > 0 {
 		own = max(own, least)
@@ -74,6 +76,7 @@ func (s unlistedOrders) infer(symbol *SymbolState) {
 	symbol.spot.unlisted.inferred = max(0, min(own, bought), min(before, bought, own+sold))
 	s.noteUndecided(symbol, maxBought, sinceMS)
 	s.noteInheritedStops(symbol, explained)
+	return unpaid
 }
 
 // listed reports whether the open list shows an order, and discards its inferred end if so.

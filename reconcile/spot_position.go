@@ -84,12 +84,15 @@ func (s spotPosition) missingInWallet() exchange.Quantity {
 // A quantity that fills explain and the wallet lacks may have been sold by the orders that the open list
 // does not show: it is not counted twice.
 func (s spotPosition) selling(replaced func(*account.Placement) bool) (sum exchange.Quantity) {
-	unlisted, finished := exchange.Quantity(0), exchange.Quantity(0)
+	unlisted, finished, fallen := exchange.Quantity(0), exchange.Quantity(0), exchange.Quantity(0)
 	for _, p := range slices.Concat(s.stops, s.targetOrders) {
 		switch {
 		case p.Purpose() == placement.Entry || replaced(p):
 		case s.tracker.hasEnded(p):
 			finished += p.Remaining()
+			if before := s.tracker.delivery(p).before; before.atMS != 0 && s.tracker.walletRead {
+				fallen = max(fallen, before.asset-s.tracker.baseBalance(s.symbol))
+			}
 		case s.tracker.Unlisted(p):
 			unlisted += p.Remaining()
 		default:
@@ -97,8 +100,9 @@ func (s spotPosition) selling(replaced func(*account.Placement) bool) (sum excha
 		}
 	}
 	missing := s.missingInWallet()
-	switch { // where the wallet limits what is to be protected, the missing quantity is not part of that
+	switch { // where the wallet limits what is to be protected, the missing quantity is not part of that, but what a person's units hide of a sale is
 	case s.walletDecides():
+		sum += max(0, min(finished, fallen)-missing)
 		return sum + unlisted - min(unlisted, max(0, missing-s.tracker.soldThoughRefused(s.symbol.Key())))
 	case s.tracker.StandsDown() && !s.tracker.walletUntrusted(s.symbol):
 		return sum + unlisted - min(unlisted, missing)

@@ -142,7 +142,7 @@ func (d spotStops) placeUnconfirmed() {
 	if d.nowMS-sinceMS <= unconfirmedWaitMS {
 		return
 	}
-	free := d.symbol.rules.QuantityOf(d.tracker.Balance(d.symbol.rules.Base).Free) - max(d.symbol.Baseline(), d.symbol.Unattributed())
+	free := d.symbol.rules.QuantityOf(d.tracker.Balance(d.symbol.rules.Base).Free) - d.symbol.Baseline() - d.symbol.Unattributed()
 	missing := d.spotPosition().withoutSale(false) // the likeliest part
 	switch overdrawn := d.symbol.spot.unconfirmedOverdrawn && !d.tooSmall(free); {
 	case !d.saleEvidence().walletHoldsOnlyOwn():

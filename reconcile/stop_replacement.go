@@ -77,12 +77,13 @@ func (s *SymbolState) ReplacementQuantity() (sum exchange.Quantity) {
 
 // detectTwins looks for twins of botd's stops: rows without an id that have the form and the price of one of them, while the wallet holds no units for both.
 // Another botd with a copy of the journal has placed them. One that covers units without a stop of botd's counts as their stop at once. If both cover the same
-// units, botd removes its own after a moment: first the botd whose stop has the larger mark or, of equal ones, the higher id.
+// units, botd removes its own after a moment: first the botd whose stop has the larger mark or, of equal ones, the higher id. A start has forgotten which rows
+// have replaced its stops: if it has no stop, those of that form that are older count at any price.
 func (s peerOrders) detectTwins(symbol *SymbolState) {
 	t := &symbol.spot.replaced
 	since := t.twinMS
 	t.twinMS = 0
-	if s.tracker.StandsDown() || symbol.rules == nil || !s.fetched.SpotOrders.Done() || !s.tracker.WalletConclusive(symbol) || symbol.spot.walletInconclusive {
+	if s.tracker.StandsDown() || symbol.rules == nil || !s.fetched.SpotOrders.Done() || symbol.spot.walletInconclusive {
 		return
 	}
 	on := s.tracker.inputs(&Desired{}, symbol, s.fetched.EndedMS)
@@ -100,22 +101,31 @@ func (s peerOrders) detectTwins(symbol *SymbolState) {
 	for i := range symbol.foreign {
 		o := &symbol.foreign[i]
 		own := s.tracker.twinOf(symbol, o)
-		if own == nil || o.Remaining() > twice || t.includes(o.ID) {
+		former := own == nil && s.resemblesFormerStop(symbol, o)
+		if !former && (own == nil || !s.tracker.WalletConclusive(symbol)) || o.Remaining() > twice || t.includes(o.ID) {
 			continue
 		}
 		wait := int64(excessLastMS)
-		if cmp.Or(cmp.Compare(own.Order().Price, o.Price), cmp.Compare(own.OrderID(), o.ID)) > 0 {
+		if own != nil && cmp.Or(cmp.Compare(own.Order().Price, o.Price), cmp.Compare(own.OrderID(), o.ID)) > 0 {
 			wait = excessMS
 		}
 		switch {
 		case o.Remaining() <= uncovered:
 			uncovered -= o.Remaining()
+		case former:
+			continue
 		case since == 0 || s.fetched.EndedMS-since < wait:
 			t.twinMS = cmp.Or(since, s.fetched.EndedMS)
 			continue
 		}
 		t.orders, twice = append(t.orders, replacementOrder{o.ID, o.Remaining(), o.CreatedMS}), twice-o.Remaining()
 	}
+}
+
+// resemblesFormerStop reports whether a row from before the start has the form of botd's stops, and none of botd's own stops is live.
+func (s peerOrders) resemblesFormerStop(symbol *SymbolState, row *exchange.Order) bool {
+	return row.CreatedMS < s.tracker.bootMS && s.tracker.Resembles(symbol, row) &&
+		!slices.ContainsFunc(symbol.live, func(p *account.Placement) bool { return p.Purpose() == placement.StopLoss })
 }
 
 // twins returns the quantity of the rows without an id that have the form of botd's stops and do not stand in for one.

@@ -95,6 +95,68 @@ func (c twinStop) check(t testing.TB) {
 	}
 }
 
+// A start has no stop, and has forgotten which orders without an id replaced it: those of its form that were open before stand in for it at any price, unless
+// the wallet holds units for both (seed 1104052067).
+func TestStartLeavesUnitsToStopsThatReplacedItsOwn(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]formerStops{
+		"they cover the position":                    {rows: []exchange.Quantity{4, 6}},
+		"they cover a part of it":                    {rows: []exchange.Quantity{4}, want: 6},
+		"they cover more: the first ones count":      {rows: []exchange.Quantity{4, 4, 6}, want: 2},
+		"one of another form":                        {rows: []exchange.Quantity{10}, change: func(o *exchange.Order) { o.Price = 48_000e8 }, want: 10},
+		"one that was created after the start":       {rows: []exchange.Quantity{10}, change: func(o *exchange.Order) { o.CreatedMS += 30_000 }, want: 10},
+		"the wallet holds units for both":            {rows: []exchange.Quantity{10}, more: 10, want: 10},
+		"a stop of botd's own covers a part":         {rows: []exchange.Quantity{6}, own: 4, want: 6},
+		"the newest list shows none of it as frozen": {rows: []exchange.Quantity{10}, unfrozen: true, want: 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.check(t)
+		})
+	}
+}
+
+// formerStops are rows of the form of botd's stops, next to a position of ten and a person's units.
+type formerStops struct {
+	rows     []exchange.Quantity
+	own      exchange.Quantity // of botd's own stop
+	change   func(*exchange.Order)
+	more     exchange.Quantity // that the wallet holds
+	unfrozen bool
+	want     exchange.Quantity
+}
+
+func (c formerStops) check(t testing.TB) {
+	t.Helper()
+	w, _ := protecting(t)
+	w.now += 60_000
+	var open []exchange.Order
+	frozen := c.own
+	if c.own != 0 {
+		open = append(open, unnamed(w.places(placement.StopLoss, 6, stopOf(c.own))))
+	}
+	for i, quantity := range c.rows {
+		row := anothers("", int64(7+i), exchange.Sell, exchange.StopLimit, quantity, 0, w.now)
+		if row.StopPrice, row.Price = 49_100e8, 46_645e8; c.change != nil {
+			c.change(&row)
+		}
+		open, frozen = append(open, row), frozen+quantity
+	}
+	if c.unfrozen {
+		frozen = 0
+	}
+	w.now += 10_000
+	w.start()
+	symbol := w.tracker.Symbol(coin)
+	symbol.collar = exchange.RateOne / 20
+	w.now += 1_000
+	held := symbol.rules.QuantityAmount(1_010 + c.more)
+	w.sees(held.Sub(symbol.rules.QuantityAmount(frozen)).String(), symbol.rules.QuantityAmount(frozen).String(), nil, open...)
+	if have := stopped(w.deriver()()); have != c.want {
+		t.Errorf("want a stop of %d, have %d", c.want, have)
+	}
+}
+
 // Botd's own stop covers four of ten. A twin covers the rest at once, whichever mark it has: a start has forgotten what it stands in for (seed 885502535).
 func TestTwinStandsInForAMissingStop(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,9 @@ func (s walletComparison) observeWallet(symbol *SymbolState) {
 	s.peers.noteExcess(symbol)
 	s.noteDifference(symbol)
 	s.peers.measureUnclaimedSales(symbol)
-	s.unlisted.infer(symbol)
+	if more := s.tracker.balanceBeyondFills(symbol); s.unlisted.infer(symbol) && more > 0 {
+		s.recordUnattributed(symbol, more+symbol.Unattributed())
+	}
 	symbol.spot.noteSoldBefore(s.walletEvidence().lacksSales(symbol))
 	if s.tracker.StandsDown() {
 		s.peers.noteSoldUnknown(symbol)
