@@ -313,7 +313,7 @@ var (
 func running(t testing.TB) *engine.Status {
 	t.Helper()
 	return &engine.Status{
-		Total: enginetest.Amount(t, "10001.5"),
+		Total: enginetest.Amount(t, "10001.5"), TotalKnown: true,
 		Symbols: []engine.SymbolStatus{
 			{Key: bitcoin.Key(), Rules: bitcoin, Owner: "trend", Position: 20, Known: 20, EntryPrice: enginetest.Amount(t, "50000"),
 				LiqPrice: enginetest.Amount(t, "45090"), Leverage: 10,

@@ -305,7 +305,7 @@ func TestEquityThatCannotBeStoredIsReported(t *testing.T) {
 	console, lines := logged(t)
 	p := &process{console: console, board: view.NewBoard("demo", "one")}
 	synctest.Test(t, func(t *testing.T) {
-		p.board.Show(engine.Status{NowMS: time.Now().UnixMilli(), Total: exchange.AmountOf(100)})
+		p.board.Show(engine.Status{NowMS: time.Now().UnixMilli(), Total: exchange.AmountOf(100), TotalKnown: true})
 		stop := inBackground(t.Context(), func(ctx context.Context) { p.keepEquity(ctx, equity) })
 		<-time.After(1500 * time.Millisecond)
 		stop()

@@ -18,8 +18,9 @@ import (
 type Status struct {
 	NowMS      int64
 	Equity     exchange.Amount // of the futures account
-	Total      exchange.Amount // of all traded markets; zero if unknown
-	Day        account.Day     // since midnight UTC
+	Total      exchange.Amount // of all traded markets; zero while unknown
+	TotalKnown bool
+	Day        account.Day // since midnight UTC
 	Account    exchange.MarginAccount
 	AccountMS  int64
 	Halt       account.Halt   // the account's halt
@@ -89,6 +90,7 @@ type StrategyStatus struct {
 	Realized           exchange.Amount // since the strategy began, including fees and funding; on spot only of positions before the current one
 	tripProfit         exchange.Amount // spot: profit of the current position, the sum of its cash flow and its value
 	Own                exchange.Amount // equity attributed to the strategy; zero before a limit first watches it
+	Unpriced           bool            // Own lacks the value of a position that has no price, or has not been read since the start
 	Peak               exchange.Amount // highest journalled equity; zero if no limit watches it
 	Protected          bool            // a stop accepted by the exchange covers the position
 	PeerStop           string          // client order id of the other botd's stop that does; empty if botd's own do
@@ -129,7 +131,7 @@ func (r *reporter) Status() Status {
 	status.Ledger = slices.Collect(r.tracker.Ledger().Balances())
 	status.Degraded, status.Limits, status.Day = r.Degraded(), r.Limits(), r.tracker.Today()
 	if total, known := r.limits.displayedEquity(); known {
-		status.Total = total
+		status.Total, status.TotalKnown = total, true
 	}
 	status.Halts = r.tracker.Halts()
 	status.Balances = slices.Collect(r.tracker.Balances())
@@ -192,6 +194,7 @@ func (r *reporter) strategyStatus(leg *leg) StrategyStatus {
 		s.NextMS = leg.nextTick(r.nowMS)
 	}
 	s.Booked, s.Plan, s.Memory, s.Latch = r.tracker.Ledger().Held(leg.config.Symbol.Key()), *leg.state.Plan().Clone(), leg.state.Memory(), leg.state.Latch()
+	s.Unpriced = r.unpriced(leg)
 	watch := r.tracker.Watch(leg.config.Name)
 	if watch.Known() {
 		s.Realized, s.Own, s.Peak = watch.Result().Result, r.strategyEquity(leg), watch.Day().Peak

@@ -6,6 +6,7 @@ import (
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/record"
+	"botd/risk"
 	"botd/strategy"
 )
 
@@ -55,5 +56,30 @@ func TestTheStatusListsEveryHaltUntilItEnds(t *testing.T) {
 	w.halt(record.LevelNone, account.Scope{Strategy: "one"})
 	if halts := w.engine.Status().Halts; len(halts) != 0 {
 		t.Errorf("want them ended, have %+v", halts)
+	}
+}
+
+// The day of the account is in the journal, and its equity is not: after a start during an outage it is unknown, not zero.
+func TestEquityIsUnknownAfterAStartDuringAnOutage(t *testing.T) {
+	t.Parallel()
+	for _, market := range []option{func(*world) {}, onSpot} {
+		w := newWorld(t, hold(2_000), market, ownLimits(risk.Limits{MaxDrawdown: risk.Loss{USDT: exchange.AmountOf(1_000)}}))
+		w.pass(30_000)
+		before := w.engine.Status()
+		w.network = func(call *Call) fate {
+			return fate{err: &exchange.Unavailable{Operation: call.Request.Operation, Reason: "a test"}}
+		}
+		w.start()
+		w.pass(35_000)
+		during := w.engine.Status()
+		w.network = nil
+		w.pass(30_000)
+		after := w.engine.Status()
+		if !before.TotalKnown || during.TotalKnown || !after.TotalKnown || after.Total != before.Total || during.Day != before.Day {
+			t.Errorf("want the equity %s unknown during the outage, have %+v of %s, then %s", before.Total, during.Day, during.Total, after.Total)
+		}
+		if before.Strategies[0].Unpriced || !during.Strategies[0].Unpriced || after.Strategies[0].Unpriced {
+			t.Errorf("want its strategy's equity unknown during the outage, have %+v", during.Strategies[0])
+		}
 	}
 }

@@ -96,7 +96,7 @@ func (t *Tally) Summary(s *engine.Status) string {
 
 // equity describes the equity and its change in the UTC day.
 func equity(s *engine.Status) string {
-	if s.Total.IsZero() {
+	if !s.TotalKnown {
 		return "the equity is unknown"
 	}
 	text := "equity " + s.Total.Decimal().Round(2).String() + " USDT"

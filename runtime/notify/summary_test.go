@@ -58,7 +58,7 @@ func TestSummaryReportsStateAndRecentEvents(t *testing.T) {
 	symbol := &exchange.Symbol{Market: exchange.Futures, Name: "BTC-USDT", QuantityScale: 3}
 	sent := record.Record{ClientOrderID: "bx-1-1", Body: record.Sending{}}
 	status := &engine.Status{
-		Total: exchange.AmountOf(9_950), Day: account.Day{Equity: exchange.AmountOf(10_000)},
+		Total: exchange.AmountOf(9_950), TotalKnown: true, Day: account.Day{Equity: exchange.AmountOf(10_000)},
 		Live: []account.Placement{enginetest.Placement(sent, placement.Working, 1), enginetest.Placement(sent, placement.Uncertain, 0),
 			enginetest.Placement(sent, placement.Working, 2)},
 		Degraded:   []engine.Degraded{{State: "halted", Cause: "operator: news"}},
@@ -86,13 +86,15 @@ trend halted: 0.12 BTC-USDT, net -7.00 USDT so far, unrealized 0.00`
 func TestTheEquityOfASummary(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ total, midnight, want string }{
-		{"0", "10000", "the equity is unknown"},
+		{"", "10000", "the equity is unknown"},
+		{"0", "10000", "equity 0 USDT, -10000 since midnight UTC"},
 		{"10000.126", "0", "equity 10000.13 USDT"},
 		{"10000.126", "9990", "equity 10000.13 USDT, +10.13 since midnight UTC"},
 		{"9990.126", "10000", "equity 9990.13 USDT, -9.87 since midnight UTC"},
 		{"10000", "10000", "equity 10000 USDT, +0 since midnight UTC"},
 	} {
-		s := &engine.Status{Total: exchange.MustAmount(c.total), Day: account.Day{Equity: exchange.MustAmount(c.midnight)}}
+		total, err := exchange.ParseAmount(c.total)
+		s := &engine.Status{Total: total, TotalKnown: err == nil, Day: account.Day{Equity: exchange.MustAmount(c.midnight)}}
 		if have := equity(s); have != c.want {
 			t.Errorf("%s of %s: want %q, have %q", c.total, c.midnight, c.want, have)
 		}

@@ -343,6 +343,10 @@ func TestWhatAChangedStatusSets(t *testing.T) {
 				Amount: enginetest.Amount(t, "3")})
 		}, "new ledger_unexplained{ETH spot} -3"},
 		{"equity", func(s *engine.Status) { s.Strategies[0].Own = enginetest.Amount(t, "75") }, "strategy_equity_usdt{trend} +75"},
+		{"the account before its first read", func(s *engine.Status) { s.AccountMS, s.Account.WalletBalance = 0, exchange.Amount{} }, ""},
+		{"equity without the value of a position", func(s *engine.Status) {
+			s.Strategies[0].Own, s.Strategies[0].Peak, s.Strategies[0].Unpriced = enginetest.Amount(t, "75"), enginetest.Amount(t, "100"), true
+		}, ""},
 		{"equity below its peak", func(s *engine.Status) {
 			s.Strategies[0].Own, s.Strategies[0].Peak = enginetest.Amount(t, "75"), enginetest.Amount(t, "100")
 		}, "strategy_equity_usdt{trend} +75; strategy_drawdown_ratio{trend} +0.25"},

@@ -17,11 +17,13 @@ func (m *Metrics) Status(s *engine.Status) {
 	for i := range s.Strategies {
 		m.Expect(s.Strategies[i].Name, s.Strategies[i].Symbol)
 	}
-	m.balance.WithLabelValues("wallet").Set(s.Account.WalletBalance.Float())
-	m.balance.WithLabelValues("available").Set(s.Account.AvailableBalance.Float())
-	m.balance.WithLabelValues("unrealized").Set(s.Account.UnrealizedPNL.Float())
-	m.balance.WithLabelValues("margin_used").Set(s.Account.MarginUsed.Float())
-	m.balance.WithLabelValues("maintenance").Set(s.Account.MaintenanceMargin.Float())
+	if s.AccountMS != 0 { // a balance of zero before the first read would be a loss of everything
+		m.balance.WithLabelValues("wallet").Set(s.Account.WalletBalance.Float())
+		m.balance.WithLabelValues("available").Set(s.Account.AvailableBalance.Float())
+		m.balance.WithLabelValues("unrealized").Set(s.Account.UnrealizedPNL.Float())
+		m.balance.WithLabelValues("margin_used").Set(s.Account.MarginUsed.Float())
+		m.balance.WithLabelValues("maintenance").Set(s.Account.MaintenanceMargin.Float())
+	}
 	for _, reason := range haltReasons {
 		m.halted.WithLabelValues(reason).Set(oneIf(slices.ContainsFunc(s.Degraded, func(d engine.Degraded) bool { return haltReason(&d) == reason })))
 	}
@@ -93,9 +95,12 @@ func (m *Metrics) nextDue(name string, t *engine.StrategyStatus, nowMS int64) in
 // journalled one if a limit watches it, otherwise the highest since the start.
 func (m *Metrics) strategyMoney(t *engine.StrategyStatus, made profit.Profit) {
 	name := m.known.strategy(t.Name)
+	m.strategyOpen.WithLabelValues(name).Set(made.Unrealized.Float())
+	if t.Unpriced {
+		return
+	}
 	equity := t.Own.Float()
 	m.strategyEquity.WithLabelValues(name).Set(equity)
-	m.strategyOpen.WithLabelValues(name).Set(made.Unrealized.Float())
 	m.peaks[name] = max(m.peaks[name], equity, t.Peak.Float())
 	drawdown := 0.0
 	if peak := m.peaks[name]; peak > 0 {

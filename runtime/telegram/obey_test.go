@@ -221,7 +221,7 @@ func TestStatusAndPositionsReplies(t *testing.T) {
 		{"/status", `{"mode":"paper","instance":"i","ready":false,"checks":[{"name":"a","ok":false,"detail":"x"},{"name":"b","ok":true,"detail":"y"},
 			{"name":"c","ok":false,"detail":"z"}],"degraded":[{"state":"blind","symbol":"BTC-USDT","cause":"no answer","since":"2026-01-01T00:00:00Z",
 			"remedy":"it ends"}]}`,
-			"botd i paper, up 0s: NOT READY; a: x; c: z\nequity  USDT, today  (0.00 %), 0 orders, 0 unsettled, 0 positions\n" +
+			"botd i paper, up 0s: NOT READY; a: x; c: z\nequity unknown, today unknown, 0 orders, 0 unsettled, 0 positions\n" +
 				"BLIND (BTC-USDT) since 2026-01-01 00:00:00 UTC: no answer. Remedy: it ends"},
 		{"/positions", `{"items":[]}`, "No open positions."},
 		{"/positions", `{"items":[{"strategy":"one","market":"futures","symbol":"BTC-USDT","quantity":"0.5","entry_price":"50000","last_price":"50100",

@@ -199,6 +199,18 @@ func degraded(d *view.Degraded) string {
 		d.Remedy)
 }
 
+// equity describes the equity and its change since midnight UTC.
+func equity(s *view.Status) string {
+	text := "equity unknown"
+	if s.Equity != nil {
+		text = "equity " + *s.Equity + " USDT"
+	}
+	if s.Today.Change == nil || s.Today.ChangeRatio == nil {
+		return text + ", today unknown"
+	}
+	return fmt.Sprintf("%s, today %s (%.2f %%)", text, *s.Today.Change, 100**s.Today.ChangeRatio)
+}
+
 // status returns a short form of GET /api/v1/status.
 func (o *order) status() (string, bool) {
 	var s view.Status
@@ -216,8 +228,7 @@ func (o *order) status() (string, bool) {
 	}
 	lines := []string{
 		fmt.Sprintf("botd %s %s, up %s: %s", s.Instance, s.Mode, time.Duration(s.UptimeS)*time.Second, state),
-		fmt.Sprintf("equity %s USDT, today %s (%.2f %%), %d orders, %d unsettled, %d positions", s.Equity, s.Today.Change, 100*s.Today.ChangeRatio,
-			s.Open, s.Unsettled, s.Positions),
+		fmt.Sprintf("%s, %d orders, %d unsettled, %d positions", equity(&s), s.Open, s.Unsettled, s.Positions),
 	}
 	for i := range s.Degraded {
 		lines = append(lines, degraded(&s.Degraded[i]))

@@ -79,7 +79,7 @@ func trading(t *testing.T) engine.Status {
 	amount := func(text string) exchange.Amount { return enginetest.Amount(t, text) }
 	last := enginetest.Price(t, bitcoin, "50100")
 	return engine.Status{
-		NowMS: nowMS, SoundMS: nowMS - 1_000, Equity: amount("10001.5"), Total: amount("11001.5"), AccountMS: nowMS - 500,
+		NowMS: nowMS, SoundMS: nowMS - 1_000, Equity: amount("10001.5"), Total: amount("11001.5"), TotalKnown: true, AccountMS: nowMS - 500,
 		Day: account.Day{StartMS: 1_699_920_000_000, Equity: amount("11101.5"), Peak: amount("12001.5")},
 		Account: exchange.MarginAccount{WalletBalance: amount("9999.5"), UnrealizedPNL: amount("2"), AvailableBalance: amount("9000"),
 			MarginUsed: amount("200.4"), MaintenanceMargin: amount("4")},
@@ -176,7 +176,7 @@ func TestWhatStatusShows(t *testing.T) {
 		{"no price yet", func(s *engine.Status) { s.Strategies[1].Last = 0 }, unready("market_data", "hold: no price of ETH-USDT yet")},
 		{"a price of no time", func(s *engine.Status) { s.Strategies[1].LastMS = 0 }, unready("market_data", "hold: no price of ETH-USDT yet")},
 		{"nothing yet", func(s *engine.Status) { *s = engine.Status{Strategies: s.Strategies} },
-			`{"ready":false,"today":{"start":null,"change":"0"},"nearest_liquidation":{"symbol":"BTC-USDT"}}`},
+			`{"ready":false,"today":{"start":null,"change":null},"nearest_liquidation":{"symbol":"BTC-USDT"}}`},
 		{"no strategies", func(s *engine.Status) { s.Strategies, s.SoundMS = nil, 0 }, `{"ready":true,"positions":0,"strategies":[],
 		"nearest_liquidation":null}`},
 		{"the journal fails", func(s *engine.Status) { s.JournalErr = errors.New("no space") }, unready("journal", "no space")},
@@ -201,7 +201,7 @@ func TestWhatStatusShows(t *testing.T) {
 		c.change(&status)
 		shows(t, c.name, showing(status).Status(), c.want)
 	}
-	shows(t, "before the first round", NewBoard("demo", "main").Status(), `{"ready":false,"today":{"start":null,"change":"0"},"strategies":[],"checks":[
+	shows(t, "before the first round", NewBoard("demo", "main").Status(), `{"ready":false,"today":{"start":null,"change":null},"strategies":[],"checks":[
 		{"name":"loop","ok":false},{"name":"journal","ok":true},{"name":"reconcile","ok":false,"detail":"no complete round since the start, 0 failed in a row"},
 		{"name":"market_data","ok":false,"detail":"the engine has not begun"},{"name":"configuration","ok":true,"detail":"loaded at start"}]}`)
 }
@@ -222,29 +222,6 @@ func checksWith(failing, detail string) (all string) {
 		}
 	}
 	return all
-}
-
-// TestTheEquityIsKnownOnceEveryWalletIsRead covers the day's result of an account whose equity reads zero.
-func TestTheEquityIsKnownOnceEveryWalletIsRead(t *testing.T) {
-	t.Parallel()
-	futures, spot := trading(t).Strategies[0], trading(t).Strategies[1]
-	for _, c := range []struct {
-		name       string
-		strategies []engine.StrategyStatus
-		accountMS  int64
-		balances   []exchange.Balance
-		want       string // the day's change
-	}{
-		{"futures, not read", []engine.StrategyStatus{futures}, 0, nil, "0"},
-		{"futures, read", []engine.StrategyStatus{futures}, 1, nil, "-11101.5"},
-		{"spot, not read", []engine.StrategyStatus{spot}, 1, nil, "0"},
-		{"spot, read", []engine.StrategyStatus{spot}, 0, make([]exchange.Balance, 1), "-11101.5"},
-		{"both, spot not read", []engine.StrategyStatus{futures, spot}, 1, nil, "0"},
-	} {
-		status := trading(t)
-		status.Total, status.Strategies, status.AccountMS, status.Balances = exchange.Amount{}, c.strategies, c.accountMS, c.balances
-		shows(t, c.name, showing(status).Status(), `{"today":{"change":"`+c.want+`"}}`)
-	}
 }
 
 func TestAReportReplacesTheOneOfItsName(t *testing.T) {

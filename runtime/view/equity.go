@@ -140,12 +140,12 @@ func (e *Equity) Keep(ctx context.Context, board *Board, fail func(error)) {
 	}
 }
 
-// Sample takes a point of the board, once the account is known.
+// Sample takes a point of the board while the equity is known.
 func (e *Equity) Sample(board *Board) error {
 	board.mu.Lock()
 	s := &board.status
 	p := point{s.NowMS, s.Total, s.Account.WalletBalance, s.Account.UnrealizedPNL}
-	known := s.AccountMS != 0 || !s.Total.IsZero()
+	known := s.TotalKnown
 	board.mu.Unlock()
 	if !known {
 		return nil

@@ -97,7 +97,7 @@ func TestEquityIsSampledFromTheBoard(t *testing.T) {
 			t.Errorf("before anything is known: want no point, have %d", have)
 		}
 		for i := range int64(5) {
-			board.Show(engine.Status{NowMS: 1_700_000_100_000 + i*30_000, Total: exchange.AmountOf(100 + i)})
+			board.Show(engine.Status{NowMS: 1_700_000_100_000 + i*30_000, Total: exchange.AmountOf(100 + i), TotalKnown: true})
 			time.Sleep(time.Second)
 		}
 		synctest.Wait()

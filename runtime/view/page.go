@@ -29,6 +29,14 @@ var recent = Page{Limit: 50}
 // Decimal is a number in decimal notation, which keeps every digit; empty for none.
 type Decimal = string
 
+// TextOf returns the text of a number that may be unknown; empty if it is.
+func TextOf(number *Decimal) Decimal {
+	if number == nil {
+		return ""
+	}
+	return *number
+}
+
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 // OrEmpty replaces a nil list by an empty one, so that JSON does not write null.

@@ -199,9 +199,9 @@ type Account struct {
 	Available   Decimal   `json:"available"`
 	MarginUsed  Decimal   `json:"margin_used"`
 	Maintenance Decimal   `json:"maintenance_margin"`
-	Equity      Decimal   `json:"equity"` // the equity of the futures account
-	Total       Decimal   `json:"total_equity"`
-	Balances    []Balance `json:"balances"` // the balances of the spot wallet
+	Equity      Decimal   `json:"equity"`       // the equity of the futures account
+	Total       *Decimal  `json:"total_equity"` // null while unknown
+	Balances    []Balance `json:"balances"`     // the balances of the spot wallet
 }
 
 // Balance is one asset of the spot wallet.
@@ -217,7 +217,7 @@ func (b *Board) Account() Account {
 	defer b.mu.Unlock()
 	st := &b.status
 	a := Account{1, st.AccountMS, st.Account.WalletBalance.String(), st.Account.UnrealizedPNL.String(), st.Account.AvailableBalance.String(),
-		st.Account.MarginUsed.String(), st.Account.MaintenanceMargin.String(), st.Equity.String(), st.Total.String(), []Balance{}}
+		st.Account.MarginUsed.String(), st.Account.MaintenanceMargin.String(), st.Equity.String(), equityOf(st), []Balance{}}
 	for _, balance := range st.Balances {
 		a.Balances = append(a.Balances, Balance{balance.Asset, balance.Free.String(), balance.Frozen.String()})
 	}

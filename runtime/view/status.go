@@ -48,7 +48,7 @@ type Status struct {
 	Ready      bool             `json:"ready"`
 	Checks     []ops.Check      `json:"checks"`
 	EventID    string           `json:"event_id"`  // the event after which the stream continues this answer
-	Equity     Decimal          `json:"equity"`    // the equity of all markets that are traded
+	Equity     *Decimal         `json:"equity"`    // the equity of all markets that are traded; null while unknown
 	Uncounted  []Holding        `json:"uncounted"` // holdings of the spot wallet that do not count as equity, because botd did not buy them
 	Futures    Decimal          `json:"futures_equity"`
 	Wallet     Decimal          `json:"wallet"`
@@ -76,10 +76,10 @@ type Status struct {
 type Day struct {
 	Start         *time.Time `json:"start"` // null while unknown
 	StartEquity   Decimal    `json:"start_equity"`
-	Change        Decimal    `json:"change"`
-	ChangeRatio   float64    `json:"change_ratio"`
+	Change        *Decimal   `json:"change"`       // null while the equity is unknown
+	ChangeRatio   *float64   `json:"change_ratio"` // null while the equity is unknown
 	Peak          Decimal    `json:"peak"`
-	DrawdownRatio float64    `json:"drawdown_ratio"` // a share from 0 to 1
+	DrawdownRatio *float64   `json:"drawdown_ratio"` // a share from 0 to 1; null while the equity is unknown
 }
 
 // Liquidation is the nearest price at which a position is liquidated.
@@ -136,10 +136,10 @@ func (b *Board) Status() Status {
 func (b *Board) statusOf() Status {
 	s := &b.status
 	out := Status{Schema: 1, Mode: b.mode, Instance: b.instance, Started: b.began.UTC(), UptimeS: int64(time.Since(b.began).Seconds()), Unclean: b.unclean,
-		Time: time.UnixMilli(s.NowMS).UTC(), Ready: true, Checks: b.checks(), Equity: s.Total.String(), Uncounted: uncounted(s),
+		Time: time.UnixMilli(s.NowMS).UTC(), Ready: true, Checks: b.checks(), Equity: equityOf(s), Uncounted: uncounted(s),
 		Futures: s.Equity.String(), Wallet: s.Account.WalletBalance.String(), Available: s.Account.AvailableBalance.String(),
 		Unrealized: s.Account.UnrealizedPNL.String(), MarginUsed: s.Account.MarginUsed.String(),
-		Today:  dayOf(s.Day, s.Total, accountsRead(s)),
+		Today:  dayOf(s.Day, s.Total, s.TotalKnown),
 		Halted: s.Halt.Level, Reason: s.Halt.Reason, Blind: s.Blind, Degraded: DegradedOf(s.Degraded), Incidents: b.openIncidents(),
 		Open:    len(s.Live),
 		Nearest: nearest(s), Reconcile: ReconcileSummary{LastMS: s.SoundMS, Failed: s.Failed}, Strategies: []Strategy{}}
@@ -165,29 +165,27 @@ func (b *Board) statusOf() Status {
 	return out
 }
 
-// accountsRead reports whether the accounts of all traded markets were read since the start: then the equity is known.
-func accountsRead(s *engine.Status) bool {
-	for i := range s.Strategies {
-		if s.Strategies[i].Symbol.Market == exchange.Futures && s.AccountMS == 0 || s.Strategies[i].Symbol.Market == exchange.Spot && len(s.Balances) == 0 {
-			return false
-		}
+// equityOf returns the equity of all traded markets; nil while it is unknown.
+func equityOf(s *engine.Status) *Decimal {
+	if !s.TotalKnown {
+		return nil
 	}
-	return true
+	return new(s.Total.String())
 }
 
-// dayOf compares equity with the day's start; the result is empty before the accounts were read.
-func dayOf(day account.Day, equity exchange.Amount, read bool) Day {
-	d := Day{Start: moment(day.StartMS), StartEquity: day.Equity.String(), Peak: day.Peak.String(), Change: "0"}
-	if day.StartMS == 0 || equity.IsZero() && !read {
+// dayOf compares equity with the day's start. While the equity or the day's start is unknown, the result is too.
+func dayOf(day account.Day, equity exchange.Amount, known bool) Day {
+	d := Day{Start: moment(day.StartMS), StartEquity: day.Equity.String(), Peak: day.Peak.String()}
+	if day.StartMS == 0 || !known {
 		return d
 	}
 	change := equity.Sub(day.Equity)
-	d.Change = change.String()
+	d.Change, d.ChangeRatio, d.DrawdownRatio = new(change.String()), new(0.0), new(0.0)
 	if day.Equity.Sign() > 0 {
-		d.ChangeRatio = RoundRatio(change.Float() / day.Equity.Float())
+		*d.ChangeRatio = RoundRatio(change.Float() / day.Equity.Float())
 	}
 	if day.Peak.Sign() > 0 {
-		d.DrawdownRatio = RoundRatio(max(0, day.Peak.Sub(equity).Float()/day.Peak.Float()))
+		*d.DrawdownRatio = RoundRatio(max(0, day.Peak.Sub(equity).Float()/day.Peak.Float()))
 	}
 	return d
 }

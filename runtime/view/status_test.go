@@ -12,47 +12,31 @@ import (
 // yet.
 func TestADayIsNoLossBeforeTheFirstRound(t *testing.T) {
 	t.Parallel()
-	thousand, _ := exchange.ParseAmount("1000")
-	half, _ := exchange.ParseAmount("500")
+	thousand, half := exchange.AmountOf(1_000), exchange.AmountOf(500)
 	day := account.Day{StartMS: 1, Equity: thousand, Peak: thousand}
 	for _, c := range []struct {
-		name           string
-		equity         exchange.Amount
-		complete       bool
-		change         string
-		ratio, dropped float64
-	}{
-		{"nothing read", exchange.Amount{}, false, "0", 0, 0},
-		{"half lost", half, true, "-500", -0.5, 0.5},
-		{"all lost", exchange.Amount{}, true, "-1000", -1, 1},
-	} {
-		if d := dayOf(day, c.equity, c.complete); d.Change != c.change || d.ChangeRatio != c.ratio || d.DrawdownRatio != c.dropped {
-			t.Errorf("%s: want %s, %g, %g, have %+v", c.name, c.change, c.ratio, c.dropped, d)
-		}
-	}
-}
-
-// The engine counts a start as a round, in which nothing was read.
-func TestEquityNeedsReadsOfAllMarkets(t *testing.T) {
-	t.Parallel()
-	of := func(market exchange.Market) engine.StrategyStatus {
-		return engine.StrategyStatus{Symbol: &exchange.Symbol{Market: market, Name: "BTC-USDT"}}
-	}
-	futures, spot := of(exchange.Futures), of(exchange.Spot)
-	wallet := []exchange.Balance{{Asset: "USDT"}}
-	for _, c := range []struct {
 		name   string
+		day    account.Day
 		status engine.Status
-		want   bool
+		want   string
 	}{
-		{"a start", engine.Status{SoundMS: 5, Strategies: []engine.StrategyStatus{futures}}, false},
-		{"futures", engine.Status{SoundMS: 5, AccountMS: 6, Strategies: []engine.StrategyStatus{futures}}, true},
-		{"spot", engine.Status{SoundMS: 5, Balances: wallet, Strategies: []engine.StrategyStatus{spot}}, true},
-		{"futures of both", engine.Status{SoundMS: 5, AccountMS: 6, Strategies: []engine.StrategyStatus{futures, spot}}, false},
-		{"spot of both", engine.Status{SoundMS: 5, Balances: wallet, Strategies: []engine.StrategyStatus{futures, spot}}, false},
+		{"nothing read", day, engine.Status{}, `{"equity":null,"today":{"start_equity":"1000","change":null,"change_ratio":null,"drawdown_ratio":null}}`},
+		{"an account without a strategy's prices", day, engine.Status{AccountMS: 6, Account: exchange.MarginAccount{WalletBalance: thousand}},
+			`{"equity":null,"today":{"change":null,"change_ratio":null,"drawdown_ratio":null}}`},
+		{"no day yet", account.Day{}, engine.Status{Total: half, TotalKnown: true},
+			`{"equity":"500","today":{"start":null,"change":null,"change_ratio":null,"drawdown_ratio":null}}`},
+		{"half lost", day, engine.Status{Total: half, TotalKnown: true}, `{"equity":"500","today":{"change":"-500","change_ratio":-0.5,"drawdown_ratio":0.5}}`},
+		{"all lost", day, engine.Status{TotalKnown: true}, `{"equity":"0","today":{"change":"-1000","change_ratio":-1,"drawdown_ratio":1}}`},
 	} {
-		if have := accountsRead(&c.status); have != c.want {
-			t.Errorf("%s: want %t, have %t", c.name, c.want, have)
+		c.status.Day = c.day
+		shows(t, c.name, showing(c.status).Status(), c.want)
+		total, equity := `{"total_equity":null}`, NewEquity()
+		if c.status.TotalKnown {
+			total = `{"total_equity":"` + c.status.Total.String() + `"}`
+		}
+		shows(t, c.name, showing(c.status).Account(), total)
+		if err := equity.Sample(showing(c.status)); err != nil || (len(equity.Series(0, 1<<60, 0).TimeMS) == 1) != c.status.TotalKnown {
+			t.Errorf("%s: want a point of the equity only if it is known, have %v, %v", c.name, equity.Series(0, 1<<60, 0), err)
 		}
 	}
 }

@@ -11,34 +11,42 @@ import (
 
 // Strategy is one strategy at a glance.
 type Strategy struct {
-	Name        string  `json:"name"`
-	Kind        string  `json:"kind"`
-	Market      string  `json:"market"`
-	Symbol      string  `json:"symbol"`
-	Interval    string  `json:"interval"`
-	State       string  `json:"state"` // running | warming_up | halted | quarantined | contradicted | unprotected | refused | latched | failed | hung
-	StateReason string  `json:"state_reason,omitempty" was:"why"`
-	PlanReason  string  `json:"reason,omitempty"` // the reason of the plan in force
-	Target      Decimal `json:"target"`
-	Position    Decimal `json:"position"`
-	EntryPrice  Decimal `json:"entry_price"`
-	LiqPrice    Decimal `json:"liq_price"`
-	Last        Decimal `json:"last_price"`
-	PriceMS     int64   `json:"last_price_ms"`
-	CandleMS    int64   `json:"candle_close_ms"`    // the close time of the newest candle
-	Unrealized  Decimal `json:"unrealized"`         // the price difference of the position
-	Realized    Decimal `json:"realized"`           // the result since the strategy began, less fees and funding, by the ledger
-	Profit      Decimal `json:"profit"`             // the strategy's net result: realized and unrealized together
-	Return      float64 `json:"unrealized_ratio"`   // the unrealized profit as a share of the position's value at entry, without leverage
-	SinceMS     int64   `json:"since_ms,omitempty"` // the first fill of the position, or when it was first seen
-	Equity      Decimal `json:"equity"`             // the equity attributed to the strategy
-	Settled     bool    `json:"settled"`
-	Protected   bool    `json:"protected"` // whether a working stop covers the position
-	LastMS      int64   `json:"last_tick_ms"`
-	NextMS      int64   `json:"next_tick_ms"`
+	Name        string   `json:"name"`
+	Kind        string   `json:"kind"`
+	Market      string   `json:"market"`
+	Symbol      string   `json:"symbol"`
+	Interval    string   `json:"interval"`
+	State       string   `json:"state"` // running | warming_up | halted | quarantined | contradicted | unprotected | refused | latched | failed | hung
+	StateReason string   `json:"state_reason,omitempty" was:"why"`
+	PlanReason  string   `json:"reason,omitempty"` // the reason of the plan in force
+	Target      Decimal  `json:"target"`
+	Position    Decimal  `json:"position"`
+	EntryPrice  Decimal  `json:"entry_price"`
+	LiqPrice    Decimal  `json:"liq_price"`
+	Last        Decimal  `json:"last_price"`
+	PriceMS     int64    `json:"last_price_ms"`
+	CandleMS    int64    `json:"candle_close_ms"`    // the close time of the newest candle
+	Unrealized  Decimal  `json:"unrealized"`         // the price difference of the position
+	Realized    Decimal  `json:"realized"`           // the result since the strategy began, less fees and funding, by the ledger
+	Profit      Decimal  `json:"profit"`             // the strategy's net result: realized and unrealized together
+	Return      float64  `json:"unrealized_ratio"`   // the unrealized profit as a share of the position's value at entry, without leverage
+	SinceMS     int64    `json:"since_ms,omitempty"` // the first fill of the position, or when it was first seen
+	Equity      *Decimal `json:"equity"`             // the equity attributed to the strategy; null while the value of its position is unknown
+	Settled     bool     `json:"settled"`
+	Protected   bool     `json:"protected"` // whether a working stop covers the position
+	LastMS      int64    `json:"last_tick_ms"`
+	NextMS      int64    `json:"next_tick_ms"`
 
 	key         exchange.SymbolKey
 	ownPosition exchange.Quantity
+}
+
+// ownEquity returns the equity attributed to a strategy; nil while the value of its position is unknown.
+func ownEquity(t *engine.StrategyStatus) *Decimal {
+	if t.Unpriced {
+		return nil
+	}
+	return new(t.Own.String())
 }
 
 func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) Strategy {
@@ -47,7 +55,7 @@ func strategyOf(s *engine.Status, t *engine.StrategyStatus, made profit.Profit) 
 		Position:   t.Symbol.QuantityDecimal(t.Position).String(),
 		EntryPrice: t.EntryPrice.String(), LiqPrice: t.LiqPrice.String(), Last: t.Symbol.PriceDecimal(t.Last).String(), PriceMS: t.LastMS, CandleMS: t.CandleMS,
 		Unrealized: made.Unrealized.String(), Realized: made.Net.String(),
-		Profit: made.Net.Add(made.Unrealized).String(), Equity: t.Own.String(), Settled: t.Settled, Protected: t.Protected,
+		Profit: made.Net.Add(made.Unrealized).String(), Equity: ownEquity(t), Settled: t.Settled, Protected: t.Protected,
 		LastMS: t.TickMS, NextMS: t.NextMS, key: t.Symbol.Key(), ownPosition: t.Position}
 	if t.Position == 0 {
 		return one

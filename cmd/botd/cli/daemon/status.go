@@ -42,8 +42,9 @@ func NewStatus() *cobra.Command {
 			state += ", HALTED (" + s.Halted.String() + "): " + s.Reason
 		}
 		fmt.Fprintf(w, "botd %s  %s  up %s  %s\n", s.Mode, s.Instance, time.Duration(s.UptimeS)*time.Second, state)
-		fmt.Fprintf(w, "equity %s USDT  today %s (%s)  drawdown %.2f %%  available %s  positions %d  orders %d  unsettled %d\n",
-			rounded(s.Equity, 2), shell.Amount(w, gain(s.Today.Change)), percent(&s.Today.ChangeRatio), s.Today.DrawdownRatio*100, rounded(s.Available, 2),
+		fmt.Fprintf(w, "equity %s USDT  today %s (%s)  drawdown %s  available %s  positions %d  orders %d  unsettled %d\n",
+			rounded(view.TextOf(s.Equity), 2), shell.Amount(w, gain(view.TextOf(s.Today.Change))), percent(s.Today.ChangeRatio),
+			strings.TrimPrefix(percent(s.Today.DrawdownRatio), "+"), rounded(s.Available, 2),
 			s.Positions, s.Open, s.Unsettled)
 		if len(s.Uncounted) > 0 {
 			fmt.Fprintf(w, "not included: %s in the spot wallet that botd did not buy\n", holdings(s.Uncounted))

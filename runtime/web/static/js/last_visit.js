@@ -25,7 +25,7 @@ function read() {
 }
 
 function keep() {
-  if (document.hidden || live.link !== "open" || !live.status) return;
+  if (document.hidden || live.link !== "open" || !live.status || live.status.equity === null) return;
   try {
     localStorage.setItem(name(), JSON.stringify({ at: now(), equity: live.status.equity }));
   } catch {
@@ -96,14 +96,14 @@ export class Since {
   node() {
     if (!this.noted || !away) return null;
     const { before, fills, refused, audit, more } = this.noted,
-      grew = Number(live.status.equity) - Number(before.equity);
+      grew = live.status.equity === null ? "" : (Number(live.status.equity) - Number(before.equity)).toFixed(2);
     const traded = counted(fills, (one) => one.strategy),
       kinds = counted(
         audit.filter((one) => one.kind !== "config"),
         (one) => one.kind,
       );
     const lines = [
-      ["Equity", [signed(grew.toFixed(2), { unit: "USDT" }), h("span.note", ` from ${f.money(before.equity)}`)]],
+      ["Equity", [signed(grew, { unit: "USDT" }), h("span.note", ` from ${f.money(before.equity)}`)]],
       [
         "Fills",
         fills.length

@@ -86,7 +86,8 @@ function days(whole) {
     const [before, end] = [ends.get(day - 1), ends.get(day)];
     if (before !== undefined && end !== undefined) out.push({ day, change: f.sum([end, before.startsWith("-") ? before.slice(1) : "-" + before]) });
   }
-  return [...out, { day: today, change: live.status.today.change }];
+  const change = live.status.today.change; // null while the equity is unknown
+  return change === null ? out : [...out, { day: today, change }];
 }
 
 export function daysPanel(whole) {

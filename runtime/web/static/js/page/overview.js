@@ -63,7 +63,7 @@ export async function open(page) {
 
   function equityPanel() {
     const first = equity?.equity[0], last = live.status.equity;
-    const grew = first === undefined ? null : Number(last) - Number(first);
+    const grew = first === undefined || last === null ? null : Number(last) - Number(first);
     return panel("Equity", { class: "grows", actions: segments("Range", ranges, range, (name) => { range = name; page.choose("range", name);
             readEquity.now(); }), note: grew === null ? null : ["in this range ", signed(grew.toFixed(2), { unit: "USDT" })] },
       equity && equity.time_ms.length < 2 ? empty("The curve starts now", "Equity is recorded every minute. The curve appears after a few minutes.") : null,
@@ -113,7 +113,7 @@ function sampled(count) {
 
 // grown returns the change of the equity since a time, by its history; null if the history does not reach back that far.
 function grown(whole, fromMS) {
-  if (!whole?.time_ms.length || (fromMS && whole.time_ms[0] > fromMS + 6 * HOUR)) return null;
+  if (!whole?.time_ms.length || live.status.equity === null || (fromMS && whole.time_ms[0] > fromMS + 6 * HOUR)) return null;
   const at = fromMS ? Math.max(0, whole.time_ms.findLastIndex((ms) => ms <= fromMS)) : 0;
   if (!fromMS && whole.time_ms[0] >= now() - (now() % (24 * HOUR))) return { change: live.status.today.change, at: whole.time_ms[0] }; // it began today
   return { change: (Number(live.status.equity) - Number(whole.equity[at])).toFixed(2), at: whole.time_ms[at] };
