@@ -35,10 +35,10 @@ func (b *breaker) guardBreaker() {
 	sent, uncertain, empty := b.tracker.Tally(b.nowMS - config.WithinMS)
 	switch {
 	case uncertain >= config.Uncertain:
-		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer", uncertain, sent, config.WithinMS/60_000), config.PauseMS)
+		b.trip(fmt.Sprintf("placements became uncertain %d times within %d min", uncertain, config.WithinMS/60_000), config.PauseMS)
 	case sent >= shareAtLeast && uncertain*uncertainShare > sent:
-		b.trip(fmt.Sprintf("%d of %d placements within %d min lost their answer: more than one in %d", uncertain, sent, config.WithinMS/60_000,
-			uncertainShare), config.PauseMS)
+		b.trip(fmt.Sprintf("placements became uncertain %d times within %d min: more than one in %d of the %d that were sent meanwhile", uncertain,
+			config.WithinMS/60_000, uncertainShare, sent), config.PauseMS)
 	case config.EmptyEndings > 0 && empty >= config.EmptyEndings:
 		if !b.trip(fmt.Sprintf("%d placements in a row ended without a fill", empty), config.EmptyPauseMS) {
 			return // a longer pause is in force: the check repeats when it ends, not with every wake until then

@@ -73,9 +73,9 @@ func TestBreakerPausesOpenings(t *testing.T) {
 			continue
 		}
 		if c.wantMS == pause && c.lost > 0 {
-			want := fmt.Sprintf("%d of %d placements within 10 min lost their answer", c.lost, c.answered+c.lost)
+			want := fmt.Sprintf("placements became uncertain %d times within 10 min", c.lost)
 			if c.lost < 5 {
-				want += ": more than one in 5"
+				want += fmt.Sprintf(": more than one in 5 of the %d that were sent meanwhile", c.answered+c.lost)
 			}
 			if why := b.tracker.Breaker().Reason; why != want {
 				t.Errorf("%s: want %q, have %q", c.name, want, why)

@@ -95,7 +95,8 @@ func (r *reporter) blindExit(leg *leg, add func(string, ...any)) {
 			add("%s", why)
 		}
 	}
-	if frozen := symbol.FrozenUnexplained(); frozen != 0 {
+	cause, _ := r.readHealth.cause(symbol.Key())
+	if frozen := symbol.FrozenUnexplained(); frozen != 0 && cause == "" { // otherwise the wallet may be older than the orders that were ended since
 		add("%s: %s are frozen in the wallet for orders that the exchange does not show", symbol.Key(), rules.QuantityDecimal(frozen))
 	}
 	if held := symbol.ReplacementQuantity(); held != 0 {

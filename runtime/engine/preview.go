@@ -126,6 +126,9 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 	o.Latch = desired.Strategy.Latch()
 	desired.Strategy = desired.Strategy.Halted(p.levelOn(leg, record.LevelNone))
 	o.Steps = p.previewSteps(leg, &desired)
+	if !slices.ContainsFunc(o.Steps, func(step PreviewedIntent) bool { return isExit(&step.Intent) }) {
+		o.Steps = append(o.Steps, p.waitingExits(leg, desired)...)
+	}
 	o.Blocks = p.blocks(leg, &o)
 	return o
 }
@@ -147,6 +150,38 @@ func (p *previews) previewSteps(leg *leg, desired *reconcile.Desired) (steps []P
 		steps = append(steps, step)
 	}
 	return steps
+}
+
+// isExit reports whether an intent is an immediate exit.
+func isExit(intent *reconcile.Intent) bool { return intent.Purpose == placement.Exit }
+
+// waitingExits returns the exits that are due and wait, because the exchange has refused them. Meanwhile the stop stays.
+func (p *previews) waitingExits(leg *leg, desired reconcile.Desired) (steps []PreviewedIntent) {
+	refused := p.backoffs.exitReason(leg)
+	if refused == "" {
+		return nil
+	}
+	desired.ExitFromMS = 0
+	due, _ := p.tracker.Derive(&desired, p.nowMS)
+	if desired.Strategy.Plan().Target().Sign() == 0 { // on spot the stop is canceled first
+		due = p.tracker.ExitOf(&desired, p.nowMS)
+	}
+	for i := range due {
+		if isExit(&due[i]) {
+			step := p.judge(leg, &due[i])
+			step.RefusedBy = refused
+			steps = append(steps, step)
+		}
+	}
+	return steps
+}
+
+// ending tells whether the position that a latch is about has ended.
+func ending(leg *leg) string {
+	if position := leg.symbol.TrustedPosition(); position != 0 && (position > 0) == (leg.state.Latch() > 0) {
+		return "is ending"
+	}
+	return "ended"
 }
 
 // previewPlan returns the plan that would be in force after the next tick.
@@ -215,7 +250,7 @@ func (p *previews) blocks(leg *leg, o *TickPreview) []Block {
 	if o.Latch != 0 {
 		add(
 			leg.latchRemedy()+"; or botd rearm --strategy "+leg.config.Name,
-			"latched: something other than its plan ended its position on this side",
+			"latched: something other than its plan %s its position on this side", ending(leg),
 		)
 	}
 	for _, d := range p.reporter.Degraded() {

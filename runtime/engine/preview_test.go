@@ -177,3 +177,35 @@ func TestTheNextTickIsATimeWhileTheCandleIsRead(t *testing.T) {
 		t.Errorf("want the next tick at most a candle from %d while the candle is read, have %d", w.now, s.NextMS)
 	}
 }
+
+// A halt flattens, and the exchange refuses the exit. It is due and waits, and the position has not ended.
+func TestPreviewShowsTheExitThatWaits(t *testing.T) {
+	t.Parallel()
+	for _, market := range []option{func(*world) {}, onSpot} {
+		w := newWorld(t, hold(2_000), market, protected)
+		w.pass(20_000)
+		w.network = func(call *Call) fate {
+			order := &call.Request.Order
+			if call.Request.Operation.Places() && order.Side == exchange.Sell && !order.Type.StopLoss() {
+				return fate{err: &exchange.Refusal{Status: 400, Code: 2998, Message: "exits are off"}}
+			}
+			return fate{}
+		}
+		w.flatten()
+		w.pass(24_000)
+		o := w.engine.PreviewTicks()[0]
+		exits := slices.DeleteFunc(o.Steps, func(step PreviewedIntent) bool { return step.Intent.Purpose != placement.Exit })
+		if len(exits) != 1 || exits[0].Intent.Order.Quantity != w.symbol().Position() || !strings.HasPrefix(exits[0].RefusedBy, "the exchange refuses the exit, ") {
+			t.Errorf("want the exit of %d that waits, have %+v", w.symbol().Position(), o.Steps)
+		}
+		if o.Blocks[0].What != "latched: something other than its plan is ending its position on this side" {
+			t.Errorf("want the position not ended, have %+v", o.Blocks)
+		}
+		w.network = nil
+		w.pass(70_000)
+		o = w.engine.PreviewTicks()[0]
+		if len(o.Steps) != 0 || o.Blocks[0].What != "latched: something other than its plan ended its position on this side" {
+			t.Errorf("want the position ended, have %+v, %+v", o.Steps, o.Blocks)
+		}
+	}
+}

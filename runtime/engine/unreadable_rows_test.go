@@ -201,13 +201,7 @@ func TestUnreadableBalanceBlindsOnlyItsSymbol(t *testing.T) {
 	one, two := small(exchange.Spot)
 	w := pairOf(t, exchange.Spot, &one, &two)
 	w.pass(30_000)
-	w.mirror = func(answer *exchange.Answer) {
-		if answer.Operation == exchange.SpotWallet {
-			answer.Balances = exchange.FetchedOf(slices.DeleteFunc(slices.Clone(answer.Balances.Items()),
-				func(b exchange.Balance) bool { return b.Asset == "ETH" }))
-			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Asset: "ETH", Reason: "balance 1e99", Raw: "{}"})
-		}
-	}
+	w.mirror = unreadBalance("ETH")
 	before := w.heldOf(exchange.Spot, "ETH-USDT")
 	one = 0
 	w.pass(60_000)
@@ -220,6 +214,34 @@ func TestUnreadableBalanceBlindsOnlyItsSymbol(t *testing.T) {
 	}
 	if have := w.heldOf(exchange.Spot, "ETH-USDT"); have != before {
 		t.Errorf("want it as it was, have %d instead of %d", have, before)
+	}
+}
+
+// The wallet that is known is older than the cancel of the stop that it froze units for: nothing can be said of what is frozen now.
+func TestFlattenSaysNothingOfUnitsFrozenInAnUnreadableBalance(t *testing.T) {
+	t.Parallel()
+	one, two := small(exchange.Spot)
+	w := pairOf(t, exchange.Spot, &one, &two, protected)
+	w.pass(30_000)
+	w.mirror = unreadBalance("ETH")
+	w.pass(10_000)
+	w.flatten()
+	w.pass(20_000)
+	symbol := w.engine.Tracker().Symbol(exchange.SymbolKey{Market: exchange.Spot, Name: "ETH-USDT"})
+	if blind := strings.Join(w.wantState("halted").Blind, "\n"); symbol.FrozenUnexplained() == 0 || strings.Contains(blind, "frozen") ||
+		!strings.Contains(blind, "spot ETH-USDT has not been readable since") {
+		t.Errorf("want it unreadable, and nothing of the %d of the older wallet, have %s", symbol.FrozenUnexplained(), blind)
+	}
+}
+
+// unreadBalance has the row of an asset unreadable.
+func unreadBalance(asset string) func(*exchange.Answer) {
+	return func(answer *exchange.Answer) {
+		if answer.Operation == exchange.SpotWallet {
+			answer.Balances = exchange.FetchedOf(slices.DeleteFunc(slices.Clone(answer.Balances.Items()),
+				func(b exchange.Balance) bool { return b.Asset == asset }))
+			answer.Unreadable = append(answer.Unreadable, exchange.UnreadableRow{Asset: asset, Reason: "balance 1e99", Raw: "{}"})
+		}
 	}
 }
 

@@ -196,7 +196,11 @@ func blocksThen(tracker *reconcile.Tracker, name string, symbol *reconcile.Symbo
 		}
 	}
 	if state.Latch() != 0 {
-		add("released when the strategy's target is flat or the other side", "latched: a position of this side was ended by something other than its plan")
+		ended := "was ended"
+		if held := symbol.Known(); held != 0 && (held > 0) == (state.Latch() > 0) {
+			ended = "was being ended"
+		}
+		add("released when the strategy's target is flat or the other side", "latched: a position of this side %s by something other than its plan", ended)
 	}
 	for p := range tracker.Live() {
 		if p.Symbol() == symbol.Key() && p.State().OutcomeUncertain() {

@@ -201,6 +201,18 @@ func TestWhatBlockedAtAMoment(t *testing.T) {
 	}
 }
 
+// A halt latches the side before the position has ended.
+func TestALatchDoesNotSayThatAHeldPositionEnded(t *testing.T) {
+	t.Parallel()
+	key := exchange.SymbolKey{Market: exchange.Futures, Name: "BTC-USDT"}
+	h := newHouse(t, record.Record{AtMS: 1, Body: record.Boot{Epoch: 1}}, record.Record{AtMS: 2, Symbol: key, Body: record.Adopted{Quantity: 15}},
+		record.Record{AtMS: 3, Strategy: "trend", Symbol: key, Body: record.Latch{Side: 1}})
+	p, err := h.at(t, 10*minute)
+	if err != nil || len(p.Blocks) != 1 || p.Blocks[0].What != "latched: a position of this side was being ended by something other than its plan" {
+		t.Errorf("want the latch of a position that is still held, have %+v, %v", p, err)
+	}
+}
+
 // TestAMomentThatCannotBeShown covers no journal, a moment before it, a venue that does not answer, and too few candles.
 func TestAMomentThatCannotBeShown(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ class Account(TypedDict):
     margin_used: str
     maintenance_margin: str
     equity: str  # The equity of the futures account.
-    total_equity: str
+    total_equity: Optional[str]  # Null while unknown.
     balances: List[Balance]  # The balances of the spot wallet.
 
 
@@ -352,10 +352,10 @@ class Day(TypedDict):
 
     start: Optional[str]  # Null while unknown.
     start_equity: str
-    change: str
-    change_ratio: float
+    change: Optional[str]  # Null while the equity is unknown.
+    change_ratio: Optional[float]  # Null while the equity is unknown.
     peak: str
-    drawdown_ratio: float  # A share from 0 to 1.
+    drawdown_ratio: Optional[float]  # A share from 0 to 1; null while the equity is unknown.
 
 
 class Decision(TypedDict):
@@ -1019,7 +1019,7 @@ class OneStrategy(TypedDict):
     profit: str  # The strategy's net result: realized and unrealized together.
     unrealized_ratio: float  # The unrealized profit as a share of the position's value at entry, without leverage.
     since_ms: NotRequired[int]  # The first fill of the position, or when it was first seen.
-    equity: str  # The equity attributed to the strategy.
+    equity: Optional[str]  # The equity attributed to the strategy; null while the value of its position is unknown.
     settled: bool
     protected: bool  # Whether a working stop covers the position.
     last_tick_ms: int
@@ -1476,7 +1476,7 @@ class Status(TypedDict):
     ready: bool
     checks: List[Check]
     event_id: str  # The event after which the stream continues this answer.
-    equity: str  # The equity of all markets that are traded.
+    equity: Optional[str]  # The equity of all markets that are traded; null while unknown.
     uncounted: List[Holding]  # Holdings of the spot wallet that do not count as equity, because botd did not buy them.
     futures_equity: str
     wallet: str
@@ -1533,7 +1533,7 @@ class Strategy(TypedDict):
     profit: str  # The strategy's net result: realized and unrealized together.
     unrealized_ratio: float  # The unrealized profit as a share of the position's value at entry, without leverage.
     since_ms: NotRequired[int]  # The first fill of the position, or when it was first seen.
-    equity: str  # The equity attributed to the strategy.
+    equity: Optional[str]  # The equity attributed to the strategy; null while the value of its position is unknown.
     settled: bool
     protected: bool  # Whether a working stop covers the position.
     last_tick_ms: int
