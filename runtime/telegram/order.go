@@ -254,6 +254,12 @@ func (o *order) positions() (string, bool) {
 	for i := range page.Items {
 		p := &page.Items[i]
 		line := fmt.Sprintf("%s %s %s %s at %s, last %s, unrealized %s", p.Strategy, p.Market, p.Quantity, p.Symbol, p.EntryPrice, p.Last, p.Unrealized)
+		if p.Quantity == "" {
+			line = fmt.Sprintf("%s %s %s: its quantity and price are unknown", p.Strategy, p.Market, p.Symbol)
+			if p.Unread != nil {
+				line += ". " + degraded(p.Unread)
+			}
+		}
 		if !p.Protected {
 			line += ", no stop on the exchange"
 		}

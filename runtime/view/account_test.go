@@ -67,7 +67,16 @@ func TestWhatAPositionShows(t *testing.T) {
 		{"flat, but unexplained", func(s *engine.Status) { s.Symbols[0].Position, s.Symbols[0].Residual = 0, -10 }, `[{"quantity":"0","journal":"0.01",
 		"difference":"-0.01"}]`},
 		{"flat", func(s *engine.Status) { s.Symbols[0].Position = 0 }, `[]`},
-		{"without rules", func(s *engine.Status) { s.Symbols[0].Rules = nil }, `[]`},
+		{"without rules and position", func(s *engine.Status) { s.Symbols[0].Rules, s.Symbols[0].Known = nil, 0 }, `[]`},
+		{"held by the journal, and not listed", func(s *engine.Status) {
+			s.Symbols[0].Rules, s.Symbols[0].Position, s.Symbols[0].Known, s.Symbols[0].Owner = nil, 0, 20, "trend"
+			s.Degraded = []engine.Degraded{{State: "blind", Scope: account.Scope{Symbol: ether.Key()}},
+				{State: "failed", Scope: account.Scope{Strategy: "trend", Symbol: bitcoin.Key()}, Cause: "not listed", SinceMS: 5_000}}
+		}, `[{"strategy":"trend","market":"futures","symbol":"BTC-USDT","quantity":null,"journal":null,"last_price":"0","protected":true,"protection":[],
+			"unread":{"state":"failed","cause":"not listed","since":"1970-01-01T00:00:05Z"}}]`},
+		{"held by the journal, not listed, and without a stop", func(s *engine.Status) {
+			s.Symbols[0].Rules, s.Symbols[0].Position, s.Symbols[0].Known, s.Live = nil, 0, -20, nil
+		}, `[{"quantity":null,"protected":false,"unread":null}]`},
 		{"of nobody", func(s *engine.Status) { s.Symbols[0].Owner, s.Strategies = "", s.Strategies[1:] },
 			`[{"strategy":"","protected":false,"unrealized":"0","unprotected_ms":0}]`},
 	} {

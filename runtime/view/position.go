@@ -1,8 +1,6 @@
 package view
 
 import (
-	"slices"
-
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -15,13 +13,14 @@ type Position struct {
 	Strategy         string       `json:"strategy"`
 	Market           string       `json:"market"`
 	Symbol           string       `json:"symbol"`
-	Quantity         Decimal      `json:"quantity"`           // the quantity that botd acts on, with its sign
+	Quantity         Decimal      `json:"quantity,omitempty"` // the quantity that botd acts on, with its sign; absent if the exchange does not list the symbol
 	Reported         Decimal      `json:"reported,omitempty"` // the quantity that the exchange reports, if botd does not trust it
-	Journal          Decimal      `json:"journal"`            // the quantity that the journal explains, spot fees included
+	Journal          Decimal      `json:"journal,omitempty"`  // the quantity that the journal explains, spot fees included
 	Difference       Decimal      `json:"difference"`
 	Ignored          Decimal      `json:"ignored"` // the part of the position that is left to its owner
 	Settled          bool         `json:"settled"`
 	Quarantine       string       `json:"quarantine,omitempty"`
+	Unread           *Degraded    `json:"unread,omitempty"`        // the state because of which the position is not read and its quantity is unknown
 	Contradiction    *Degraded    `json:"contradiction,omitempty"` // the state contradicted of its symbol: its cause, since when, and what ends it
 	EntryPrice       Decimal      `json:"entry_price"`
 	Last             Decimal      `json:"last_price"`
@@ -65,12 +64,39 @@ func (b *Board) Positions() []Position {
 	out := []Position{}
 	for i := range b.status.Symbols {
 		t := &b.status.Symbols[i]
-		if t.Rules == nil || t.Position == 0 && t.Ignored == 0 && t.Residual == 0 {
-			continue
+		switch {
+		case unlisted(t):
+			out = append(out, b.unlistedPosition(t))
+		case t.Rules != nil && (t.Position != 0 || t.Ignored != 0 || t.Residual != 0):
+			out = append(out, b.position(t))
 		}
-		out = append(out, b.position(t))
 	}
 	return out
+}
+
+// unlisted reports whether the journal has a position of a symbol that the exchange has not listed since the start.
+func unlisted(t *engine.SymbolStatus) bool { return t.Rules == nil && t.Known != 0 }
+
+// unlistedPosition returns what is known of such a position. Without the symbol's rules, the unit of its quantity and of its prices is unknown.
+func (b *Board) unlistedPosition(t *engine.SymbolStatus) Position {
+	p := Position{Strategy: t.Owner, Market: t.Key.Market.String(), Symbol: t.Key.Name, Difference: "0", Ignored: "0", EntryPrice: "0", Last: "0",
+		LiqPrice: "0", Notional: "0", Unrealized: "0", Reducing: "0", Protection: []Protection{}, key: t.Key, net: profit.Of(&b.status)[t.Owner].Net}
+	p.Unread = b.stateOf(func(d *engine.Degraded) bool { return d.Scope.Symbol == t.Key })
+	for i := range b.status.Live {
+		o := &b.status.Live[i]
+		p.Protected = p.Protected || o.Symbol() == t.Key && o.Purpose() == placement.StopLoss && o.State() == placement.Working
+	}
+	return p
+}
+
+// stateOf returns the first declared state of a kind; nil for none.
+func (b *Board) stateOf(kind func(*engine.Degraded) bool) *Degraded {
+	for i := range b.status.Degraded {
+		if kind(&b.status.Degraded[i]) {
+			return &DegradedOf(b.status.Degraded[i : i+1])[0]
+		}
+	}
+	return nil
 }
 
 func (b *Board) position(t *engine.SymbolStatus) Position {
@@ -88,10 +114,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 	if t.Unshown != 0 {
 		p.Reported = s.QuantityDecimal(t.Position + t.Ignored).String()
 	}
-	contradicted := func(d engine.Degraded) bool { return d.State == "contradicted" && d.Scope.Symbol == t.Key }
-	if i := slices.IndexFunc(b.status.Degraded, contradicted); i >= 0 {
-		p.Contradiction = &DegradedOf(b.status.Degraded[i : i+1])[0]
-	}
+	p.Contradiction = b.stateOf(func(d *engine.Degraded) bool { return d.State == "contradicted" && d.Scope.Symbol == t.Key })
 	p.key, p.ownPosition = t.Key, t.Position-t.Residual
 	last := s.PriceFloat(t.Last)
 	if last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {

@@ -156,6 +156,9 @@ func (b *Board) statusOf() Status {
 		}
 	}
 	made := profit.Of(s)
+	for i := range s.Symbols {
+		out.Positions += count(unlisted(&s.Symbols[i]))
+	}
 	for i := range s.Strategies {
 		t := &s.Strategies[i]
 		out.Positions += count(t.Position != 0)

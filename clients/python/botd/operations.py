@@ -1155,13 +1155,14 @@ class Position(TypedDict):
     strategy: str
     market: str
     symbol: str
-    quantity: str  # The quantity that botd acts on, with its sign.
+    quantity: NotRequired[str]  # The quantity that botd acts on, with its sign; absent if the exchange does not list the symbol.
     reported: NotRequired[str]  # The quantity that the exchange reports, if botd does not trust it.
-    journal: str  # The quantity that the journal explains, spot fees included.
+    journal: NotRequired[str]  # The quantity that the journal explains, spot fees included.
     difference: str
     ignored: str  # The part of the position that is left to its owner.
     settled: bool
     quarantine: NotRequired[str]
+    unread: NotRequired[Degraded]  # The state because of which the position is not read and its quantity is unknown.
     contradiction: NotRequired[Degraded]  # The state contradicted of its symbol: its cause, since when, and what ends it.
     entry_price: str
     last_price: str

@@ -67,6 +67,8 @@ func away(ratio *float64) string {
 func positionOf(quantity string) string {
 	size, short := strings.CutPrefix(quantity, "-")
 	switch {
+	case quantity == "":
+		return "unknown"
 	case strings.Trim(size, "0.") == "":
 		return "flat"
 	case short:

@@ -36,13 +36,15 @@ func positionList() *cobra.Command {
 				total = total.Add(made)
 			}
 			t.AppendRow(table.Row{cmp.Or(r.Strategy, "(no strategy)"), r.Symbol + " " + r.Market, positionOf(r.Quantity),
-				rounded(r.EntryPrice, placesOf(r.Last)), r.Last, gain(r.Profit), percent(r.ProfitRatio), stopText(r),
+				rounded(r.EntryPrice, placesOf(r.Last)), lastPrice(r), gain(r.Profit), percent(r.ProfitRatio), stopText(r),
 				rounded(r.LiqPrice, placesOf(r.Last)) + away(r.Distance), age(r.SinceMS, time.Now().UnixMilli())})
 		}
 		t.Render()
 		for i := range p.Items {
-			if one := p.Items[i].Contradiction; one != nil {
-				showDegraded(w, []view.Degraded{*one})
+			for _, one := range []*view.Degraded{p.Items[i].Unread, p.Items[i].Contradiction} {
+				if one != nil {
+					showDegraded(w, []view.Degraded{*one})
+				}
 			}
 		}
 		if len(p.Items) > 1 {
@@ -55,6 +57,14 @@ leverage), the stop on the exchange and the liquidation price with their distanc
 price, and its age. Prices are rounded to the symbol's tick; -o json has every digit.`
 	command.Example = "  botd positions\n  botd positions --watch\n  botd positions close BTC-USDT --reason \"news\" --dry-run"
 	return command
+}
+
+// lastPrice returns the last price of a position; "-" if it has none.
+func lastPrice(r *view.Position) string {
+	if r.Quantity == "" {
+		return "-"
+	}
+	return r.Last
 }
 
 func newPositionHistory() *cobra.Command {
