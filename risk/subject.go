@@ -97,7 +97,8 @@ func (s *subject) expose(f *figures, state *reconcile.SymbolState) bool {
 	if !known {
 		f.unknown, f.hint = state.Key().String()+" has no price, or its size is out of bounds", nextRound
 		if state.Rules() == nil {
-			f.unknown, f.hint = state.Key().String()+" has no price", "no strategy trades it, so botd does not read it: close its positions and orders"
+			f.unknown, f.hint = state.Key().String()+" has no price", "the exchange does not list it, or no strategy trades it: it is read once it is listed "+
+				"and traded; otherwise close its position and orders on the exchange"
 		}
 		return false
 	}

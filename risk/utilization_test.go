@@ -89,7 +89,8 @@ func TestLimitUtilization(t *testing.T) {
 			})
 		},
 			Utilization{Scope: "symbol futures BTC-USDT", Symbol: bitcoin, Rule: MaxSymbolExposure, Value: "-", Limit: "1", Headroom: "-", State: StateUnknown,
-				Remedy: "no strategy trades it, so botd does not read it: close its positions and orders"}},
+				Remedy: "the exchange does not list it, or no strategy trades it: it is read once it is listed and traded; " +
+					"otherwise close its position and orders on the exchange"}},
 		{"an equity of nothing", Limits{MaxGrossExposure: exchange.RateOne}, Limits{}, func(b *table) { b.facts.Market = exchange.Amount{} },
 			Utilization{Scope: "account futures", Rule: MaxGrossExposure, Value: "-", Limit: "1", Headroom: "-", Ratio: 1, State: StateUnknown,
 				Remedy: "the next round reads it"}},

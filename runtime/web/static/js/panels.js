@@ -21,7 +21,7 @@ const total = (rows, pick) => signed(f.sum(rows.map(pick)));
 
 export function positionsPanel(positions) {
   const rows = positions.slice(0, POSITIONS),
-    size = (p) => f.exact(p.quantity.replace("-", ""));
+    size = (p) => f.exact(p.quantity?.replace("-", ""));
   const columns = [
     { name: "Symbol", class: "lead nowrap", cell: (p) => symbolLink(p.market, p.symbol) },
     { name: "Strategy", class: "spare", cell: (p) => (p.strategy ? strategyLink(p.strategy) : h("span.soft", "no strategy")) },
