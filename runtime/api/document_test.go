@@ -160,6 +160,9 @@ func (v *visitor) live() {
 	one.Memory = strategy.MemoryOf(strategy.MemoryVariable{Key: "began", Value: 1})
 	s.Symbols[0].Mark, s.Symbols[0].SinceMS, s.Symbols[0].Quarantine = enginetest.Price(t, bitcoin, "50100"), 1, "differs"
 	s.Symbols[0].Unshown = 1
+	old := exchange.SymbolKey{Market: exchange.Futures, Name: "OLD-USDT"}
+	s.Symbols = append(s.Symbols, engine.SymbolStatus{Key: old, Known: 5, Owner: "old"})
+	s.Degraded = append(s.Degraded, engine.Degraded{State: "failed", Scope: account.Scope{Strategy: "old", Symbol: old}, Cause: "c", Remedy: "w"})
 	stop := s.Live[0].Order()
 	stop.Quantity, stop.ClosePosition = 10, false
 	s.Live[0] = enginetest.Placement(record.Record{AtMS: 5_000, Strategy: "trend", Symbol: bitcoin.Key(), ClientOrderID: "bx-1-1",

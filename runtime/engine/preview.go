@@ -127,7 +127,7 @@ func (p *previews) previewTick(leg *leg) TickPreview {
 	desired.Strategy = desired.Strategy.Halted(p.levelOn(leg, record.LevelNone))
 	o.Steps = p.previewSteps(leg, &desired)
 	if !slices.ContainsFunc(o.Steps, func(step PreviewedIntent) bool { return isExit(&step.Intent) }) {
-		o.Steps = append(o.Steps, p.waitingExits(leg, desired)...)
+		o.Steps = append(o.Steps, p.refusedExits(leg, desired)...)
 	}
 	o.Blocks = p.blocks(leg, &o)
 	return o
@@ -155,8 +155,8 @@ func (p *previews) previewSteps(leg *leg, desired *reconcile.Desired) (steps []P
 // isExit reports whether an intent is an immediate exit.
 func isExit(intent *reconcile.Intent) bool { return intent.Purpose == placement.Exit }
 
-// waitingExits returns the exits that are due and wait, because the exchange has refused them. Meanwhile the stop stays.
-func (p *previews) waitingExits(leg *leg, desired reconcile.Desired) (steps []PreviewedIntent) {
+// refusedExits returns the exits that are due and wait, because the exchange has refused them. Meanwhile the stop stays.
+func (p *previews) refusedExits(leg *leg, desired reconcile.Desired) (steps []PreviewedIntent) {
 	refused := p.backoffs.exitReason(leg)
 	if refused == "" {
 		return nil
@@ -176,7 +176,7 @@ func (p *previews) waitingExits(leg *leg, desired reconcile.Desired) (steps []Pr
 	return steps
 }
 
-// ending tells whether the position that a latch is about has ended.
+// ending returns whether the position that a latch is about has ended, or still is ending.
 func ending(leg *leg) string {
 	if position := leg.symbol.TrustedPosition(); position != 0 && (position > 0) == (leg.state.Latch() > 0) {
 		return "is ending"

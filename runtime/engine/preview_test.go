@@ -195,7 +195,8 @@ func TestPreviewShowsTheExitThatWaits(t *testing.T) {
 		w.pass(24_000)
 		o := w.engine.PreviewTicks()[0]
 		exits := slices.DeleteFunc(o.Steps, func(step PreviewedIntent) bool { return step.Intent.Purpose != placement.Exit })
-		if len(exits) != 1 || exits[0].Intent.Order.Quantity != w.symbol().Position() || !strings.HasPrefix(exits[0].RefusedBy, "the exchange refuses the exit, ") {
+		if len(exits) != 1 || exits[0].Intent.Order.Quantity != w.symbol().Position() ||
+			!strings.HasPrefix(exits[0].RefusedBy, "the exchange refuses the exit, ") {
 			t.Errorf("want the exit of %d that waits, have %+v", w.symbol().Position(), o.Steps)
 		}
 		if o.Blocks[0].What != "latched: something other than its plan is ending its position on this side" {

@@ -217,7 +217,7 @@ func TestUnreadableBalanceBlindsOnlyItsSymbol(t *testing.T) {
 	}
 }
 
-// The wallet that is known is older than the cancel of the stop that it froze units for: nothing can be said of what is frozen now.
+// The wallet that is known is older than the cancel of the stop that it froze units for: what is frozen now is unknown.
 func TestFlattenSaysNothingOfUnitsFrozenInAnUnreadableBalance(t *testing.T) {
 	t.Parallel()
 	one, two := small(exchange.Spot)

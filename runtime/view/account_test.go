@@ -77,6 +77,9 @@ func TestWhatAPositionShows(t *testing.T) {
 		{"held by the journal, not listed, and without a stop", func(s *engine.Status) {
 			s.Symbols[0].Rules, s.Symbols[0].Position, s.Symbols[0].Known, s.Live = nil, 0, -20, nil
 		}, `[{"quantity":null,"protected":false,"unread":null}]`},
+		{"held by the journal, and the exchange is not reached", func(s *engine.Status) {
+			s.Symbols[0].Rules, s.Symbols[0].Known, s.Degraded = nil, 20, []engine.Degraded{{State: "waiting", Cause: "status 503"}}
+		}, `[{"quantity":null,"unread":{"state":"waiting","cause":"status 503"}}]`},
 		{"of nobody", func(s *engine.Status) { s.Symbols[0].Owner, s.Strategies = "", s.Strategies[1:] },
 			`[{"strategy":"","protected":false,"unrealized":"0","unprotected_ms":0}]`},
 	} {

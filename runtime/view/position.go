@@ -1,6 +1,8 @@
 package view
 
 import (
+	"cmp"
+
 	"botd/exchange"
 	"botd/reconcile/account"
 	"botd/reconcile/placement"
@@ -13,7 +15,7 @@ type Position struct {
 	Strategy         string       `json:"strategy"`
 	Market           string       `json:"market"`
 	Symbol           string       `json:"symbol"`
-	Quantity         Decimal      `json:"quantity,omitempty"` // the quantity that botd acts on, with its sign; absent if the exchange does not list the symbol
+	Quantity         Decimal      `json:"quantity,omitempty"` // the quantity that botd acts on, with its sign; absent while the rules of its symbol are unknown
 	Reported         Decimal      `json:"reported,omitempty"` // the quantity that the exchange reports, if botd does not trust it
 	Journal          Decimal      `json:"journal,omitempty"`  // the quantity that the journal explains, spot fees included
 	Difference       Decimal      `json:"difference"`
@@ -66,7 +68,7 @@ func (b *Board) Positions() []Position {
 		t := &b.status.Symbols[i]
 		switch {
 		case unlisted(t):
-			out = append(out, b.unlistedPosition(t))
+			out = append(out, unlistedPosition(&b.status, t))
 		case t.Rules != nil && (t.Position != 0 || t.Ignored != 0 || t.Residual != 0):
 			out = append(out, b.position(t))
 		}
@@ -74,26 +76,28 @@ func (b *Board) Positions() []Position {
 	return out
 }
 
-// unlisted reports whether the journal has a position of a symbol that the exchange has not listed since the start.
+// unlisted reports whether the journal has a position of a symbol whose rules have not been read since the start: the exchange is not reached, or does not
+// list it.
 func unlisted(t *engine.SymbolStatus) bool { return t.Rules == nil && t.Known != 0 }
 
 // unlistedPosition returns what is known of such a position. Without the symbol's rules, the unit of its quantity and of its prices is unknown.
-func (b *Board) unlistedPosition(t *engine.SymbolStatus) Position {
+func unlistedPosition(s *engine.Status, t *engine.SymbolStatus) Position {
 	p := Position{Strategy: t.Owner, Market: t.Key.Market.String(), Symbol: t.Key.Name, Difference: "0", Ignored: "0", EntryPrice: "0", Last: "0",
-		LiqPrice: "0", Notional: "0", Unrealized: "0", Reducing: "0", Protection: []Protection{}, key: t.Key, net: profit.Of(&b.status)[t.Owner].Net}
-	p.Unread = b.stateOf(func(d *engine.Degraded) bool { return d.Scope.Symbol == t.Key })
-	for i := range b.status.Live {
-		o := &b.status.Live[i]
+		LiqPrice: "0", Notional: "0", Unrealized: "0", Reducing: "0", Protection: []Protection{}, key: t.Key, net: profit.Of(s)[t.Owner].Net}
+	p.Unread = cmp.Or(stateOf(s, func(d *engine.Degraded) bool { return d.Scope.Symbol == t.Key }),
+		stateOf(s, func(d *engine.Degraded) bool { return d.State == "waiting" }))
+	for i := range s.Live {
+		o := &s.Live[i]
 		p.Protected = p.Protected || o.Symbol() == t.Key && o.Purpose() == placement.StopLoss && o.State() == placement.Working
 	}
 	return p
 }
 
 // stateOf returns the first declared state of a kind; nil for none.
-func (b *Board) stateOf(kind func(*engine.Degraded) bool) *Degraded {
-	for i := range b.status.Degraded {
-		if kind(&b.status.Degraded[i]) {
-			return &DegradedOf(b.status.Degraded[i : i+1])[0]
+func stateOf(s *engine.Status, kind func(*engine.Degraded) bool) *Degraded {
+	for i := range s.Degraded {
+		if kind(&s.Degraded[i]) {
+			return &DegradedOf(s.Degraded[i : i+1])[0]
 		}
 	}
 	return nil
@@ -114,7 +118,7 @@ func (b *Board) position(t *engine.SymbolStatus) Position {
 	if t.Unshown != 0 {
 		p.Reported = s.QuantityDecimal(t.Position + t.Ignored).String()
 	}
-	p.Contradiction = b.stateOf(func(d *engine.Degraded) bool { return d.State == "contradicted" && d.Scope.Symbol == t.Key })
+	p.Contradiction = stateOf(&b.status, func(d *engine.Degraded) bool { return d.State == "contradicted" && d.Scope.Symbol == t.Key })
 	p.key, p.ownPosition = t.Key, t.Position-t.Residual
 	last := s.PriceFloat(t.Last)
 	if last > 0 && t.Position != 0 && !t.LiqPrice.IsZero() {

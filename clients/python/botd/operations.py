@@ -1155,7 +1155,7 @@ class Position(TypedDict):
     strategy: str
     market: str
     symbol: str
-    quantity: NotRequired[str]  # The quantity that botd acts on, with its sign; absent if the exchange does not list the symbol.
+    quantity: NotRequired[str]  # The quantity that botd acts on, with its sign; absent while the rules of its symbol are unknown.
     reported: NotRequired[str]  # The quantity that the exchange reports, if botd does not trust it.
     journal: NotRequired[str]  # The quantity that the journal explains, spot fees included.
     difference: str

@@ -21,8 +21,8 @@ func NewAccount() *cobra.Command {
 			return
 		}
 		shell.WriteTable(w, table.Row{"what", "USDT"}, [][2]string{
-			{"equity of all markets", cmp.Or(view.TextOf(a.Total), "-")}, {"futures equity", a.Equity}, {"futures wallet", a.Wallet}, {"unrealized", a.Unrealized},
-			{"available", a.Available}, {"margin used", a.MarginUsed}, {"maintenance margin", a.Maintenance},
+			{"equity of all markets", cmp.Or(view.TextOf(a.Total), "-")}, {"futures equity", a.Equity}, {"futures wallet", a.Wallet},
+			{"unrealized", a.Unrealized}, {"available", a.Available}, {"margin used", a.MarginUsed}, {"maintenance margin", a.Maintenance},
 		}, func(row *[2]string) table.Row { return table.Row{row[0], row[1]} })
 		if len(a.Balances) > 0 {
 			shell.WriteTable(w, table.Row{"spot", "free", "in orders"}, a.Balances, func(b *view.Balance) table.Row {

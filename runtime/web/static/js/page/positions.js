@@ -52,7 +52,8 @@ function shown(p, close) {
         : "settling"), close],
   },
   facts([
-    ["Side", way ? side(way > 0 ? "LONG" : "SHORT") : p.quantity ? "flat" : "unknown"], ["Quantity", unit(f.exact(p.quantity?.replace("-", "")), base)],
+    ["Side", way ? side(way > 0 ? "LONG" : "SHORT") : p.quantity ? "flat" : "unknown"],
+      ["Quantity", unit(f.exact(p.quantity?.replace("-", "")), base)],
       ["Value", unit(f.money(p.notional), "USDT")],
     ["Entry", mean(p)], ["Last", f.exact(p.last_price)], p.mark_price ? ["Mark", f.exact(p.mark_price)] : null,
       ["Unrealized", signed(p.unrealized, { unit: "USDT" })], p.leverage ? ["Leverage", p.leverage + " ×"] : null,
@@ -60,7 +61,8 @@ function shown(p, close) {
   h("div.grid.two",
     h("div.panel-body", h("h3.note", "Exchange and journal"), !differs ? h("dl.facts.inline", [["Exchange", exchange], ["Journal", p.journal],
           f.sign(p.ignored) ? ["Foreign", p.ignored] : null].filter(Boolean).map(([what, number]) => h("div", { key: what }, h("dt", what),
-            h("dd", unit(f.exact(number), base)))), h("div", { key: "verdict" }, h("dt", "Verdict"), h("dd", p.unread ? tag("failed", "unread") : tag("ok", "agree"))))
+            h("dd", unit(f.exact(number), base)))), h("div", { key: "verdict" }, h("dt", "Verdict"),
+            h("dd", p.unread ? tag("failed", "unread") : tag("ok", "agree"))))
       : table("Exchange and journal of " + name, [{ name: "Quantity", cell: (row) => row[0] },
           { name: base, num: true, cell: (row) => f.exact(row[1]) },
           { name: "Verdict", cell: (row) => row[2] ?? "" }],
@@ -76,7 +78,9 @@ function shown(p, close) {
 }
 
 function protection(p) {
-  if (!f.sign(p.quantity)) return h("p.soft", p.quantity ? "No position to protect." : p.protected ? "Its stop is on the exchange, by the journal." : "No stop is known.");
+  if (!f.sign(p.quantity)) {
+    return h("p.soft", p.quantity ? "No position to protect." : p.protected ? "By the journal, its stop is on the exchange." : "No stop is known.");
+  }
   const rows = p.protection.length ? table("Protection of " + p.symbol, [
     { name: "What", cell: (one) => f.words(one.purpose) },
     { name: "At", num: true, cell: (one) => f.exact(one.stop_price) },
