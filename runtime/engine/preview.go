@@ -155,7 +155,7 @@ func (p *previews) previewSteps(leg *leg, desired *reconcile.Desired) (steps []P
 // isExit reports whether an intent is an immediate exit.
 func isExit(intent *reconcile.Intent) bool { return intent.Purpose == placement.Exit }
 
-// refusedExits returns the exits that are due and wait, because the exchange has refused them. Meanwhile the stop stays.
+// refusedExits returns the exits that are due and wait, because the exchange has refused them, or the cancels of the orders that hold their asset.
 func (p *previews) refusedExits(leg *leg, desired reconcile.Desired) (steps []PreviewedIntent) {
 	refused := p.backoffs.exitReason(leg)
 	if refused == "" {
@@ -163,11 +163,11 @@ func (p *previews) refusedExits(leg *leg, desired reconcile.Desired) (steps []Pr
 	}
 	desired.ExitFromMS = 0
 	due, _ := p.tracker.Derive(&desired, p.nowMS)
-	if desired.Strategy.Plan().Target().Sign() == 0 { // on spot the stop is canceled first
-		due = p.tracker.ExitOf(&desired, p.nowMS)
+	if exits := p.tracker.ExitOf(&desired, p.nowMS); len(exits) > 0 && desired.Strategy.Plan().Target().Sign() == 0 { // on spot the stop is canceled first
+		due = exits
 	}
 	for i := range due {
-		if isExit(&due[i]) {
+		if isExit(&due[i]) || due[i].Purpose == placement.Cancel {
 			step := p.judge(leg, &due[i])
 			step.RefusedBy = refused
 			steps = append(steps, step)
