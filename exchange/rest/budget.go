@@ -23,7 +23,19 @@ const (
 	priorityWatch
 	priorityGuest
 	priorities
+	priorityPrice // waits in order of arrival with priorityWatch, but a round waits for it: protected
 )
+
+// queue returns the queue of a priority.
+func (p priority) queue() priority {
+	if p == priorityPrice {
+		return priorityWatch
+	}
+	return p
+}
+
+// protected reports whether the kill switch or a round waits for such a request.
+func (p priority) protected() bool { return p <= prioritySettle || p == priorityPrice }
 
 func priorityOf(request *exchange.Request) priority {
 	switch operation := request.Operation; {
@@ -34,9 +46,10 @@ func priorityOf(request *exchange.Request) priority {
 	case operation.Changes():
 		return priorityExit
 	case operation.Signed(), operation == exchange.FuturesTime, // no request can be signed without the clock
-		operation == exchange.FuturesTickers, operation == exchange.SpotTickers,
-		operation == exchange.FuturesTicker, operation == exchange.SpotTicker: // a round waits for the prices
+		operation == exchange.FuturesTickers, operation == exchange.SpotTickers: // a round waits for the prices
 		return prioritySettle
+	case operation == exchange.FuturesTicker, operation == exchange.SpotTicker:
+		return priorityPrice // one for each symbol: before the candles, they would delay those by minutes
 	}
 	return priorityWatch
 }
@@ -77,6 +90,7 @@ func (k *brake) ready(now time.Time) bool { return !k.limited || !k.probing && !
 // turn is a request that waits.
 type turn struct {
 	comes  chan bool // receives whether the request is a probe
+	level  priority
 	places bool
 }
 
@@ -88,7 +102,7 @@ type budget struct {
 	limiter   *rate.Limiter
 	queued    [priorities][]*turn
 	timer     *time.Timer // calls serve at the time of the next request
-	protected brake       // of exits and settling
+	protected brake       // of exits, settling and prices
 	ordinary  brake       // of the others
 }
 
@@ -111,8 +125,8 @@ func (b *budget) wait(ctx context.Context, p priority, places bool, recalled <-c
 		defer b.mu.Unlock()
 		return b.brakeOf(p).probing, nil
 	}
-	mine := &turn{make(chan bool, 1), places}
-	b.queued[p] = append(b.queued[p], mine)
+	mine := &turn{make(chan bool, 1), p, places}
+	b.queued[p.queue()] = append(b.queued[p.queue()], mine)
 	b.setTimer(time.Now())
 	b.mu.Unlock()
 	select {
@@ -121,24 +135,25 @@ func (b *budget) wait(ctx context.Context, p priority, places bool, recalled <-c
 	case <-recalled:
 	case <-ctx.Done():
 	}
-	b.leave(p, mine)
+	b.leave(mine)
 	return false, ctx.Err()
 }
 
 // leave gives a turn up. One that arrived at the same moment is lost, which costs one request.
-func (b *budget) leave(p priority, mine *turn) {
+func (b *budget) leave(mine *turn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.Index(b.queued[p], mine); i >= 0 {
-		b.queued[p] = slices.Delete(b.queued[p], i, i+1)
+	queue := &b.queued[mine.level.queue()]
+	if i := slices.Index(*queue, mine); i >= 0 {
+		*queue = slices.Delete(*queue, i, i+1)
 	} else if <-mine.comes {
-		b.brakeOf(p).probing = false
+		b.brakeOf(mine.level).probing = false
 		b.setTimer(time.Now())
 	}
 }
 
 func (b *budget) outranked(p priority) bool {
-	for _, queue := range b.queued[:p+1] {
+	for _, queue := range b.queued[:p.queue()+1] {
 		if len(queue) > 0 {
 			return true
 		}
@@ -147,7 +162,7 @@ func (b *budget) outranked(p priority) bool {
 }
 
 func (b *budget) brakeOf(p priority) *brake {
-	if p <= prioritySettle {
+	if p.protected() {
 		return &b.protected
 	}
 	return &b.ordinary
@@ -173,21 +188,17 @@ func (b *budget) needs(p priority) float64 {
 // setTimer schedules serve for the time of the next request. What waits for the answer to a probe is scheduled by that.
 func (b *budget) setTimer(now time.Time) {
 	delay := never
-	for _, first := range []priority{priorityExit, priorityEnter} {
-		p, i := b.next(first)
-		k := b.brakeOf(first)
-		if i < 0 || b.protected.probing || k.probing {
-			continue
+	if one := b.next(now); one != nil {
+		missing := max(0, max(1, b.needs(one.level))-b.limiter.TokensAt(now))
+		delay = time.Duration(math.Ceil(missing / float64(b.limiter.Limit()) * float64(time.Second)))
+	}
+	for _, k := range []*brake{&b.protected, &b.ordinary} {
+		if k.limited && !k.probing && now.Before(k.until) && b.first(k) != nil {
+			delay = min(delay, k.until.Sub(now))
 		}
-		missing := max(0, max(1, b.needs(p))-b.limiter.TokensAt(now))
-		due := time.Duration(math.Ceil(missing / float64(b.limiter.Limit()) * float64(time.Second)))
-		if k.limited {
-			due = max(due, k.until.Sub(now))
-		}
-		delay = min(delay, due)
 	}
 	switch {
-	case delay == never:
+	case delay == never || b.protected.probing:
 	case b.timer == nil:
 		b.timer = time.AfterFunc(delay, b.serve)
 	default:
@@ -200,32 +211,41 @@ func (b *budget) serve() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	now := time.Now()
-	for _, first := range []priority{priorityExit, priorityEnter} {
-		for {
-			p, i := b.next(first)
-			if i < 0 || !b.take(now, p) {
-				break
-			}
-			b.queued[p][i].comes <- b.brakeOf(p).probing
-			b.queued[p] = slices.Delete(b.queued[p], i, i+1)
-		}
+	for one := b.next(now); one != nil && b.take(now, one.level); one = b.next(now) {
+		one.comes <- b.brakeOf(one.level).probing
+		queue := &b.queued[one.level.queue()]
+		*queue = slices.DeleteFunc(*queue, func(other *turn) bool { return other == one })
 	}
 	b.setTimer(now)
 }
 
-// next returns the next request of a brake, or a negative index. A probe is a request that places no order, if one
-// waits: a limited placement is uncertain until it has settled, which delays an exit by more than a probe.
-func (b *budget) next(first priority) (p priority, i int) {
-	k, p, i := b.brakeOf(first), first, -1
-	for q := first; q < priorities && b.brakeOf(q) == k; q++ {
-		if j := slices.IndexFunc(b.queued[q], func(one *turn) bool { return !one.places }); j >= 0 && k.limited {
-			return q, j
-		}
-		if i < 0 && len(b.queued[q]) > 0 {
-			p, i = q, 0
+// next returns the first request that no brake holds back, or nil.
+func (b *budget) next(now time.Time) *turn {
+	for _, queue := range b.queued {
+		for _, one := range queue {
+			if k := b.brakeOf(one.level); k.ready(now) {
+				return b.first(k)
+			}
 		}
 	}
-	return p, i
+	return nil
+}
+
+// first returns the first request of a brake, or nil. A probe is a request that places no order, if one waits: a limited placement is uncertain until it
+// has settled, which delays an exit by more than a probe.
+func (b *budget) first(k *brake) (first *turn) {
+	for _, queue := range b.queued {
+		for _, one := range queue {
+			switch {
+			case b.brakeOf(one.level) != k:
+			case !one.places || !k.limited && first == nil:
+				return one
+			case first == nil:
+				first = one
+			}
+		}
+	}
+	return first
 }
 
 // paused returns the time until which the venue asked to wait, or zero if openings and market data do not wait.

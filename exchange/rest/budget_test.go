@@ -262,13 +262,13 @@ func TestAProbeWithoutAnAnswerIsFollowedByAnother(t *testing.T) {
 			next <- time.Since(began)
 		}()
 		synctest.Wait()
-		lost := &turn{comes: make(chan bool, 1)}
+		lost := &turn{comes: make(chan bool, 1), level: prioritySettle}
 		lost.comes <- true
 		b.mu.Lock()
 		b.protected.probing = true
 		b.protected.until = time.Now()
 		b.mu.Unlock()
-		b.leave(prioritySettle, lost)
+		b.leave(lost)
 		if have := <-next; have != 0 {
 			t.Errorf("want the turn of a caller that has left passed on, have it after %s", have)
 		}
@@ -340,6 +340,9 @@ func TestOrderPriorities(t *testing.T) {
 		{exchange.Request{Operation: exchange.FuturesTime}, prioritySettle},
 		{exchange.Request{Operation: exchange.SpotWallet}, prioritySettle},
 		{exchange.Request{Operation: exchange.FuturesCandles}, priorityWatch},
+		{exchange.Request{Operation: exchange.FuturesTickers}, prioritySettle},
+		{exchange.Request{Operation: exchange.FuturesTicker}, priorityPrice},
+		{exchange.Request{Operation: exchange.SpotTicker}, priorityPrice},
 	} {
 		if have := priorityOf(&c.request); have != c.want {
 			t.Errorf("%s: want %d, have %d", c.request.Operation, c.want, have)

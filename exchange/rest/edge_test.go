@@ -83,7 +83,7 @@ func TestRequestPriorities(t *testing.T) {
 				t.Errorf("nobody waits: want %d not outranked", p)
 			}
 		}
-		b.queued[waits] = append(b.queued[waits], &turn{make(chan bool, 1), false})
+		b.queued[waits] = append(b.queued[waits], &turn{comes: make(chan bool, 1), level: waits})
 		for p, outranked := range want {
 			if have := b.outranked(priority(p)); have != outranked {
 				t.Errorf("one of %d waits: want %d outranked %t, have %t", waits, p, outranked, have)

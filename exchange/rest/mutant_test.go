@@ -36,10 +36,9 @@ func TestRulesOfTheBudgetShowWhenTheyAreBroken(t *testing.T) {
 		"probe_places": mutanttest.Holds(func() bool {
 			b := newBudget(10)
 			b.answered(prioritySettle, false, limited)
-			b.queued[priorityExit] = []*turn{{places: true}}
-			b.queued[prioritySettle] = []*turn{{}}
-			p, _ := b.next(priorityExit)
-			return p == prioritySettle
+			b.queued[priorityExit] = []*turn{{level: priorityExit, places: true}}
+			b.queued[prioritySettle] = []*turn{{level: prioritySettle}}
+			return b.next(time.Now().Add(firstProbe)).level == prioritySettle
 		}),
 	})
 }

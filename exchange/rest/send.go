@@ -100,7 +100,7 @@ func (c *Client) read(ctx context.Context, request *exchange.Request) (exchange.
 			if c.list(ctx, unknown.Key.Market, true) != nil {
 				return answer, outcome
 			}
-		case outcome.limited && levelOf(ctx, request) <= prioritySettle && tries < maxTries: // the budget decides when
+		case outcome.limited && levelOf(ctx, request).protected() && tries < maxTries: // the budget decides when
 		case outcome.again && tries < maxTries:
 			if !sleep(ctx, max(pause.NextBackOff(), outcome.retryAfter)) {
 				return answer, outcome
