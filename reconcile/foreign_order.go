@@ -225,8 +225,8 @@ func (p *peer) shownUnknown(symbol *SymbolState) string {
 	if symbol.unknownEnded != "" {
 		return symbol.unknownEnded
 	}
-	for _, o := range p.UnknownOrders(symbol) {
-		return o.ClientOrderID
+	if unknown := p.UnknownOrders(symbol); len(unknown) > 0 {
+		return unknown[0].ClientOrderID
 	}
 	return ""
 }
