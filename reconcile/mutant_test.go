@@ -309,6 +309,8 @@ func TestScenariosShowWhenTheyAreBroken(t *testing.T) {
 		"unread_wallet":                 unreadWallet,
 		"frozen_again":                  frozenAgain,
 		"history_unheard":               endOfAStop,
+		"shown_stop_unheard":            endOfAStop,
+		"purchase_is_rest":              func(t testing.TB) { restOrPurchase(t, 8, exchange.StopLimit) },
 		"inherited_is_money":            inheritedStopIsNoMoney,
 		"inherited_by_old_wallet":       walletOfBeforeASale,
 		"inherited_halved":              func(t testing.TB) { halfAWalletAfterAStart(t, 1) },

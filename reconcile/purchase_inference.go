@@ -128,10 +128,15 @@ func (s unlistedOrders) noteUndecided(symbol *SymbolState, maxBought exchange.Qu
 	if t.maxBeyondFills = left; maxBought == 0 {
 		t.maxBeyondFills = 0
 	}
+	t.undecided = max(t.inferred, min(max(t.undecided, inherited), maxBought, left-t.boughtByOthers()))
+}
+
+// boughtByOthers returns the quantity that unclaimed purchases have bought.
+func (t *inferredPurchases) boughtByOthers() (sum exchange.Quantity) {
 	for i := range t.unclaimed {
-		left -= t.unclaimed[i].Filled
+		sum += t.unclaimed[i].Filled
 	}
-	t.undecided = max(t.inferred, min(max(t.undecided, inherited), maxBought, left))
+	return sum
 }
 
 // subtractBooked subtracts a booked purchase from the inferred quantity, so that it is not counted
@@ -281,8 +286,8 @@ func (s unlistedOrders) noteUnfrozen(p *account.Placement, symbol *SymbolState) 
 	switch {
 	case p.State() == placement.Sending:
 		withinMS = RepeatMS // like a sale whose answer is known to be lost, it is repeated early
-	case p.OrderID() != 0 && read.showsNoEnd(p.Symbol(), p.OrderID()):
-		withinMS = math.MaxInt64 // it still stands: the open list and the wallet are older than the sale
+	case p.Seen(), p.OrderID() != 0 && read.showsNoEnd(p.Symbol(), p.OrderID()):
+		withinMS = math.MaxInt64 // it may still stand: the open list and the wallet may be older than the sale
 	}
 	unfrozen := read.BeganMS > b.arrivedMS(p)+min(b.Bounds().StalenessMS, withinMS) && frozen < p.Remaining()/2
 	b.noteUnfrozen(p.ClientOrderID(), unfrozen)

@@ -48,11 +48,12 @@ func (s saleEvidence) freed() exchange.Quantity {
 	return min(freed, frozen)
 }
 
-// walletHoldsOnlyOwn reports whether the newest wallet shows no units of a spot symbol's asset beyond botd's own, and no single read has ended others'. An
-// excessive sale then sells nobody else's units: the exchange refuses it.
+// walletHoldsOnlyOwn reports whether the newest wallet shows no units of a spot symbol's asset beyond botd's own, no single read has ended others', and no
+// purchase is unclaimed. An excessive sale then sells nobody else's units: the exchange refuses it.
 func (s saleEvidence) walletHoldsOnlyOwn() bool {
 	symbol := s.symbol
-	others := max(symbol.Baseline(), symbol.Unattributed(), symbol.spot.othersEnded, s.tracker.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
+	others := max(symbol.Baseline(), symbol.Unattributed(), symbol.spot.othersEnded, symbol.spot.unlisted.boughtByOthers(),
+		s.tracker.balanceBeyondFills(symbol)-symbol.spot.unlisted.inferred)
 	return symbol.Key().Market == exchange.Spot && s.tracker.walletMS != 0 && !s.tracker.StandsDown() && symbol.tooSmallToTrade(others)
 }
 

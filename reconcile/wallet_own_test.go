@@ -262,3 +262,36 @@ func omittedStop(t testing.TB, ended bool, earlier string) {
 		t.Errorf("ended %t, at first %s frozen: want a stop of the 4, have %d", ended, earlier, have)
 	}
 }
+
+// In a quarantine, a stop of ten may have executed, its end cannot be read, and the price has passed it. The wallet shows eight units. They are sold as the
+// rest of the position, unless a person's purchase explains them, which could also be one of botd's: then they get a stop below the last price.
+func TestUnitsOfAnUnclaimedPurchaseAreNotSoldAsTheRestOfAPosition(t *testing.T) {
+	t.Parallel()
+	restOrPurchase(t, 0, exchange.Limit)
+	restOrPurchase(t, 8, exchange.StopLimit)
+}
+
+func restOrPurchase(t testing.TB, bought exchange.Quantity, want exchange.OrderType) {
+	t.Helper()
+	w := holdingNextTo(t, ForeignHalt, "0")
+	derive := w.deriver()
+	stop := w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 60_000
+	w.shows("0", "0.01", stop)
+	w.places(placement.Entry, 0, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(100)})
+	w.apply(quarantineOf("a test"))
+	w.now += 30_000
+	row := exchange.Order{ID: 20, Market: exchange.Spot, Symbol: coin.Name, Side: exchange.Buy, Type: exchange.MarketOrder, Quantity: bought, Filled: bought,
+		Status: exchange.StatusFilled, CreatedMS: w.now}
+	w.sees("0.008", "0.01", []exchange.Order{row}, stop)
+	for range 2 {
+		w.now += 1_000
+		w.tracker.Observe(&Snapshot{BeganMS: w.now, EndedMS: w.now, SpotOrders: exchange.FetchedOf[exchange.Order](nil), Unread: []exchange.SymbolKey{coin},
+			Balances: exchange.FetchedOf([]exchange.Balance{{Asset: "BTC", Free: exchange.MustAmount("0.008")}})})
+	}
+	w.tracker.Symbol(coin).last = 48_000e8
+	intents := derive()
+	if len(intents) != 1 || intents[0].Order.Quantity != 8 || intents[0].Order.Type != want {
+		t.Errorf("%d bought: want a %s of 8, have %+v", bought, want, intents)
+	}
+}

@@ -513,8 +513,8 @@ func frozenElsewhere(t testing.TB) {
 	}
 }
 
-// After four seconds a wallet that freezes nothing for a stop shows that it has ended, unless the order history was read whole and shows no end of it:
-// then list and wallet may be from before the stop for all of L.
+// After four seconds a wallet that freezes nothing for a stop shows that it has ended, unless a read has shown the stop, or the order history was read whole
+// and shows no end of it: then list and wallet may be from before the stop for all of L.
 func TestAStopWhoseEndTheHistoryDoesNotShowStandsForL(t *testing.T) {
 	t.Parallel()
 	endOfAStop(t)
@@ -532,18 +532,20 @@ func endOfAStop(t testing.TB) {
 		with  func(s *Snapshot, row exchange.Order)
 		after int64 // seconds
 		lost  bool  // the stop's answer
+		seen  bool  // a read has shown the stop
 	}{
-		"no history was read":        {func(*Snapshot, exchange.Order) {}, 4, false},
-		"it shows the stop canceled": {final(exchange.StatusCanceled), 4, false},
-		"it shows the stop filled":   {final(exchange.StatusFilled), 4, false},
-		"it shows the stop in place": {final(exchange.StatusNew), 15, false},
+		"no history was read":                                {func(*Snapshot, exchange.Order) {}, 4, false, false},
+		"no history was read, and a list has shown the stop": {func(*Snapshot, exchange.Order) {}, 15, false, true},
+		"it shows the stop canceled":                         {final(exchange.StatusCanceled), 4, false, false},
+		"it shows the stop filled":                           {final(exchange.StatusFilled), 4, false, false},
+		"it shows the stop in place":                         {final(exchange.StatusNew), 15, false, false},
 		"it does not show the stop": {func(s *Snapshot, _ exchange.Order) {
 			s.History, s.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
-		}, 15, false},
-		"it shows a part of the orders": {func(s *Snapshot, _ exchange.Order) { s.History = exchange.FetchedOf[exchange.Order](nil) }, 4, false},
+		}, 15, false, false},
+		"it shows a part of the orders": {func(s *Snapshot, _ exchange.Order) { s.History = exchange.FetchedOf[exchange.Order](nil) }, 4, false, false},
 		"it does not show a stop whose id is not known": {func(s *Snapshot, _ exchange.Order) {
 			s.History, s.HistoryWhole = exchange.FetchedOf[exchange.Order](nil), true
-		}, 4, true},
+		}, 4, true, false},
 	} {
 		w := explains(t, 10, 0)
 		orderID := int64(9)
@@ -551,6 +553,9 @@ func endOfAStop(t testing.TB) {
 			orderID = 0
 		}
 		stop := w.places(placement.StopLoss, orderID, stopOf(10))
+		if c.seen {
+			w.apply(record.Record{ClientOrderID: stop.ClientOrderID, Body: record.Fill{OrderID: orderID}})
+		}
 		w.restoresWith(placement.Bounds{WindowMS: 5_000, VisibilityMS: 1_000, StalenessMS: 15_000})
 		sentMS := w.now
 		for _, afterMS := range []int64{c.after * 1_000, c.after*1_000 + 1} {
