@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -117,6 +118,16 @@ func TestDashboardSweepHasLowestPriority(t *testing.T) {
 			t.Fatal("it has not begun")
 		}
 	}
+	signal := func(with syscall.Signal) {
+		id, err := strconv.Atoi(pid)
+		if err == nil {
+			err = syscall.Kill(id, with)
+		}
+		if err != nil {
+			t.Errorf("%v: %v", with, err)
+		}
+	}
+	signal(syscall.SIGSTOP) // it does not end while it is read about
 	if fields := strings.Fields(read("stat")); len(fields) < 19 || fields[18] != "19" {
 		t.Errorf("want the lowest priority, have %v", fields)
 	}
@@ -134,6 +145,7 @@ func TestDashboardSweepHasLowestPriority(t *testing.T) {
 		}
 	}
 	cancel(errors.New("enough"))
+	signal(syscall.SIGCONT)
 	if err := <-ended; err == nil || err.Error() != "enough" {
 		t.Errorf("want it canceled, have %v", err)
 	}
