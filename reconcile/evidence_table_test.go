@@ -202,6 +202,15 @@ func TestStopOfAnotherBotdProtects(t *testing.T) {
 			t.Errorf("futures, %s: want %q, have %q", name, c.want, have)
 		}
 	}
+	d := holds(t, 20)
+	d.tracker.identify("t")
+	symbol := d.tracker.Symbol(bitcoin)
+	symbol.unknownEnded, symbol.foreign = elders+"1", []exchange.Order{stop}
+	d.tracker.Apply(&record.Record{Symbol: bitcoin, Body: record.Ignored{Quantity: -20}})
+	symbol.position = 20
+	if have := d.tracker.PeerStop(symbol, 0); symbol.TrustedPosition() == 0 || symbol.TrustedVenuePosition() != 0 || have != "" {
+		t.Errorf("others hold as much on the other side: want no stop for a position of %d, have %q", symbol.TrustedPosition(), have)
+	}
 }
 
 // The next round comes soon while the stops of both cover only part of the holding, or sell more than all of it.

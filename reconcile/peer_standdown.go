@@ -131,11 +131,14 @@ func (t *Tracker) PeerStop(symbol *SymbolState, own exchange.Quantity) (id strin
 		return ""
 	}
 	if symbol.Key().Market == exchange.Futures {
+		whole := symbol.TrustedVenuePosition()
+		if whole == 0 { // others hold as much on the other side
+			return ""
+		}
 		covers := func(closes bool, remaining exchange.Quantity) bool {
 			return closes || remaining >= symbol.TrustedPosition().Abs()
 		}
-		return t.protectedBy(symbol, exchange.SideOf(-symbol.TrustedVenuePosition()), covers,
-			[]exchange.OrderType{exchange.StopMarket, exchange.StopLimit})
+		return t.protectedBy(symbol, exchange.SideOf(-whole), covers, []exchange.OrderType{exchange.StopMarket, exchange.StopLimit})
 	}
 	left := t.jointStopQuantity(symbol) - own
 	for _, o := range symbol.foreignOrders() {

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime/debug"
 
 	"botd/exchange"
 	"botd/exchange/sim"
@@ -152,7 +153,7 @@ type world struct {
 // Run runs one seed.
 func Run(options Options) Result {
 	w := newWorld(options)
-	w.loop()
+	w.run()
 	switch {
 	case w.failure != nil:
 	case w.beyond != nil:
@@ -170,6 +171,16 @@ func Run(options Options) Result {
 		result.Classes = w.beyond.counts()
 	}
 	return result
+}
+
+// run runs the loop. A panic is a failure of the seed, so that the other seeds run all the same.
+func (w *world) run() {
+	defer func() {
+		if cause := recover(); cause != nil && w.failure == nil {
+			w.fail("panic", "%v\n%s", cause, debug.Stack())
+		}
+	}()
+	w.loop()
 }
 
 func newWorld(options Options) *world {
