@@ -153,6 +153,17 @@ func acceptedPurchase(t testing.TB, others string, purchase exchange.NewOrder, w
 	}
 }
 
+// buysNextToAStop holds ten with a stop, and has a purchase of ten more accepted.
+func buysNextToAStop(t testing.TB) (w *wallet, derive func() []Intent, stop exchange.Order) {
+	w = holdingNextTo(t, ForeignHalt, "0")
+	derive = w.deriver()
+	stop = w.places(placement.StopLoss, 8, stopOf(10))
+	w.now += 30_000
+	w.shows("0", "0.01", stop)
+	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)})
+	return w, derive, stop
+}
+
 // The exchange accepted a purchase of ten next to ten with a stop, and refuses a stop for them. The next one is for the six that the wallet shows as free and,
 // if it is refused too, for ten again (seed 1101000209).
 func TestRefusedUnconfirmedStopOfMoreThanIsFreeIsFollowedByOneOfWhatIsFree(t *testing.T) {
@@ -161,12 +172,7 @@ func TestRefusedUnconfirmedStopOfMoreThanIsFreeIsFollowedByOneOfWhatIsFree(t *te
 }
 
 func unconfirmedBeyondFree(t testing.TB) {
-	w := holdingNextTo(t, ForeignHalt, "0")
-	derive := w.deriver()
-	stop := w.places(placement.StopLoss, 8, stopOf(10))
-	w.now += 30_000
-	w.shows("0", "0.01", stop)
-	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)})
+	w, derive, stop := buysNextToAStop(t)
 	for i, want := range []exchange.Quantity{10, 6, 10, 6} {
 		var have exchange.Quantity
 		for range 4 {
@@ -199,12 +205,7 @@ func TestAcceptedPurchaseBesideAHalfWalletKeepsItsStop(t *testing.T) {
 }
 
 func halfWalletPurchase(t testing.TB) {
-	w := holdingNextTo(t, ForeignHalt, "0")
-	derive := w.deriver()
-	stop := w.places(placement.StopLoss, 8, stopOf(10))
-	w.now += 30_000
-	w.shows("0", "0.01", stop)
-	w.places(placement.Entry, 9, exchange.NewOrder{Side: exchange.Buy, Type: exchange.MarketOrder, QuoteAmount: exchange.AmountOf(530)})
+	w, derive, stop := buysNextToAStop(t)
 	var further []Intent
 	for range 5 {
 		w.now += 1_000

@@ -149,6 +149,10 @@ func TestHaltListsBlindSpots(t *testing.T) {
 	const cancel, flatten = record.LevelCancel, record.LevelFlatten
 	const unlistedEther = "futures ETH-USDT: the position of two is neither seen nor closed, since the exchange did not list the symbol at the start: " +
 		"close it on the exchange"
+	anothers := func(w *world, order exchange.Order) {
+		order.ClientOrderID = w.unknownID()
+		see(w.symbol(), func(o *seen) { o.Foreign = []exchange.Order{order} })
+	}
 	ether := exchange.SymbolKey{Market: exchange.Futures, Name: "ETH-USDT"}
 	holdsEther := func(w *world) {
 		w.engine.tracker.Apply(&record.Record{AtMS: w.now, Strategy: "two", Symbol: ether, Body: record.Assigned{}})
@@ -188,6 +192,12 @@ func TestHaltListsBlindSpots(t *testing.T) {
 		{"an uncertain opening", cancel, account.Scope{}, func(w *world) {
 			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Entry), Body: record.Uncertain{Reason: "lost"}})
 		}, []string{"placement bt- on futures BTC-USDT is uncertain: if it turns out to have opened a position, that is closed too"}},
+		{"an opening of another botd", cancel, account.Scope{}, func(w *world) {
+			anothers(w, exchange.Order{ID: 9, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Buy})
+		}, []string{"futures BTC-USDT: the BUY order 9 of this instance's prefix is not in the journal, and is not canceled: cancel it on the exchange"}},
+		{"its stop", flatten, account.Scope{}, func(w *world) {
+			anothers(w, exchange.Order{ID: 9, Market: exchange.Futures, Symbol: "BTC-USDT", Side: exchange.Sell, ClosePosition: true})
+		}, nil},
 		{"an uncertain exit", cancel, account.Scope{}, func(w *world) {
 			w.engine.tracker.Apply(&record.Record{AtMS: w.now, ClientOrderID: w.sends(placement.Exit), Body: record.Uncertain{Reason: "lost"}})
 		}, nil},

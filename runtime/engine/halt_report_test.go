@@ -102,6 +102,10 @@ func haltReportsForgottenOrders(t testing.TB) {
 		w.records = w.records[:backup]
 		w.start()
 		w.pass(20_000)
+		if before := w.engine.HaltBlind(record.LevelFlatten, account.Scope{}, 0); c.want == old &&
+			!strings.Contains(strings.Join(before, "\n"), "0.0999 in the wallet is not known to be botd's and is not sold (standing down") {
+			t.Errorf("%s: want the units named before, have %q", c.name, before)
+		}
 		w.give(&EventHalt{Level: record.LevelFlatten, Reason: "a test"})
 		w.pass(20_000)
 		if w.held() != 0 || w.inEther() != c.left {

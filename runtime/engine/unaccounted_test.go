@@ -5,6 +5,7 @@ import (
 
 	"botd/exchange"
 	"botd/reconcile/ledger"
+	"botd/reconcile/placement"
 	"botd/reconcile/record"
 	"botd/risk"
 )
@@ -223,4 +224,28 @@ func feeOfAnUnreadFill(t testing.TB) {
 		}
 	}
 	w.wantSum(ledger.Fees, exchange.Futures, "USDT", w.venue.Money("one").Fees)
+}
+
+// A fee belongs to a strategy before its fill is known only if the fills do not explain the position, and an order of the strategy may have been executed.
+func TestFeeOfAPersonsTradeBelongsToNobody(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		residual exchange.Quantity
+		live     bool
+		want     string
+	}{
+		"a person's":   {5, false, ""},
+		"an order's":   {5, true, "one"},
+		"of a funding": {0, true, ""},
+	} {
+		w := settled(t)
+		see(w.symbol(), func(o *seen) { o.Residual = c.residual })
+		if c.live {
+			w.sends(placement.Entry)
+		}
+		lines := []ledger.Line{{Account: ledger.Fees, Symbol: bitcoin, Amount: exchange.AmountOf(1)}}
+		if (&accounting{base: w.engine.base}).attribute(lines); lines[0].Strategy != c.want {
+			t.Errorf("%s: want it paid by %q, have %q", name, c.want, lines[0].Strategy)
+		}
+	}
 }

@@ -25,7 +25,7 @@ type HaltProgress struct {
 }
 
 // FollowHalt reports the progress of a halt, line by line, until its effect is complete on the exchange, or, without a
-// time to wait, in progress there. A daemon that waits for its exchange takes longer than anybody wants to wait who did not ask for it.
+// time to wait, in progress there. While the daemon waits for its exchange, it returns at once, unless a time is given.
 func (d *Daemon) FollowHalt(ctx context.Context, scope string, wait time.Duration, report func(line string)) (state HaltProgress, err error) {
 	ctx, cancel := context.WithTimeout(ctx, max(wait, followLeast))
 	defer cancel()
